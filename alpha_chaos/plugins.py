@@ -1,0 +1,79 @@
+"""The one way a plug-in is found: a frozen model in a file of its own, known by its `kind`."""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class BadSetting(ValueError):
+    """A setting that cannot be used; the text names it and says what would be right."""
+
+
+class Plugin(BaseModel):
+    """Settings of one plug-in. State lives in what the plug-in makes, never here.
+
+    A subclass has a `kind: Literal['file_name'] = 'file_name'` and sets `example`, a valid
+    instance that the contract tests use.
+    """
+
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+    example: ClassVar[Any]
+    kind: str
+
+
+P = TypeVar('P', bound=Plugin)
+
+
+def catalogue(package: ModuleType, base: type[P]) -> dict[str, type[P]]:
+    """Import every module beside `package` and return the plug-ins found there, by kind.
+
+    A module that cannot be imported raises: a broken plug-in must not look like a missing one.
+    """
+    found: dict[str, type[P]] = {}
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
+        loaded = importlib.import_module(f'{package.__name__}.{module.name}')
+        for item in vars(loaded).values():
+            if (
+                isinstance(item, type)
+                and issubclass(item, base)
+                and item.__module__ == loaded.__name__
+                and isinstance(item.model_fields['kind'].default, str)
+            ):
+                kind = item.model_fields['kind'].default
+                if kind in found:
+                    raise BadSetting(
+                        f'two plug-ins call themselves {kind!r}: {found[kind].__module__} and {item.__module__}'
+                    )
+                found[kind] = item
+    return found
+
+
+def parse(known: Mapping[str, type[P]], settings: Mapping[str, Any], where: str) -> P:
+    """Return the plug-in that `settings` describe.
+
+    :param where: what is being read, for the error text ('fault', 'planner' ...)
+    :raises BadSetting: naming the known kinds, or the misspelt key
+    """
+    kind = settings.get('kind')
+    if kind not in known:
+        raise BadSetting(f'unknown {where} {kind!r}; known: {", ".join(sorted(known))}')
+    try:
+        return known[kind].model_validate(dict(settings))
+    except ValidationError as error:
+        raise BadSetting(f'{where} {kind!r}: {explain(error)}') from None
+
+
+def explain(error: ValidationError) -> str:
+    """Return the first few problems of a validation as one line."""
+    lines = []
+    for problem in error.errors()[:3]:
+        path = '.'.join(str(part) for part in problem['loc'])
+        lines.append(f'{path}: {problem["msg"]}' if path else problem['msg'])
+    if (rest := error.error_count() - 3) > 0:
+        lines.append(f'and {rest} more')
+    return '; '.join(lines)
