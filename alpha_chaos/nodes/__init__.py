@@ -1,0 +1,1 @@
+"""ROS glue: a node declares parameters, converts, calls one domain object and publishes."""
