@@ -1,8 +1,9 @@
 """The one way a plug-in is found: a frozen model in a file of its own, known by its `kind`."""
 
+import difflib
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
@@ -47,7 +48,8 @@ def catalogue(package: ModuleType, base: type[P]) -> dict[str, type[P]]:
                 kind = item.model_fields['kind'].default
                 if kind in found:
                     raise BadSetting(
-                        f'two plug-ins call themselves {kind!r}: {found[kind].__module__} and {item.__module__}'
+                        f'two plug-ins call themselves {kind!r}: '
+                        f'{found[kind].__module__} and {item.__module__}'
                     )
                 found[kind] = item
     return found
@@ -60,20 +62,34 @@ def parse(known: Mapping[str, type[P]], settings: Mapping[str, Any], where: str)
     :raises BadSetting: naming the known kinds, or the misspelt key
     """
     kind = settings.get('kind')
-    if kind not in known:
-        raise BadSetting(f'unknown {where} {kind!r}; known: {", ".join(sorted(known))}')
+    if not isinstance(kind, str) or kind not in known:
+        raise BadSetting(unknown(where, kind, known))
     try:
         return known[kind].model_validate(dict(settings))
     except ValidationError as error:
-        raise BadSetting(f'{where} {kind!r}: {explain(error)}') from None
+        raise BadSetting(f'{where} {kind!r}: {explain(error, known[kind].model_fields)}') from None
 
 
-def explain(error: ValidationError) -> str:
-    """Return the first few problems of a validation as one line."""
+def unknown(what: str, word: object, known: Iterable[str]) -> str:
+    """Return the complaint about a name nobody knows: the closest known one, and all of them."""
+    known = sorted(known)
+    close = difflib.get_close_matches(str(word), known, n=1)
+    guess = f', did you mean {close[0]!r}?' if close else ';'
+    return f'unknown {what} {word!r}{guess} known: {", ".join(known)}'
+
+
+def explain(error: ValidationError, known: Iterable[str] = ()) -> str:
+    """Return the first few problems of a validation as one line.
+
+    :param known: keys allowed at the top level, to name the one that a misspelt key meant
+    """
     lines = []
     for problem in error.errors()[:3]:
         path = '.'.join(str(part) for part in problem['loc'])
-        lines.append(f'{path}: {problem["msg"]}' if path else problem['msg'])
+        if problem['type'] == 'extra_forbidden' and len(problem['loc']) == 1 and known:
+            lines.append(unknown('key', path, known))
+        else:
+            lines.append(f'{path}: {problem["msg"]}' if path else problem['msg'])
     if (rest := error.error_count() - 3) > 0:
         lines.append(f'and {rest} more')
     return '; '.join(lines)
