@@ -1,0 +1,1 @@
+"""Bodies: a robot, its scene and how it grasps, one plug-in a file."""

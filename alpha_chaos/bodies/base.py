@@ -1,0 +1,192 @@
+"""What a body is: settings that build a world, which moves only when it is stepped.
+
+Positions are in the world frame [m], orientations unit quaternions x y z w.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Annotated, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from alpha_chaos.plan import Waypoints
+from alpha_chaos.plugins import Plugin
+
+Vector: TypeAlias = tuple[float, float, float]
+Quaternion: TypeAlias = tuple[float, float, float, float]
+
+NOTHING = -1  # in place of an object's index
+
+
+class BadCommand(ValueError):
+    """A motion or grip command that cannot be carried out; nothing has moved or changed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyState:
+    """The world after one step. The arrays belong to the caller and never change.
+
+    :param joint_position: per joint [rad, or m for a sliding joint]
+    :param joint_velocity: per joint [rad/s or m/s]
+    :param object_pose: (objects, 7): x y z [m], qx qy qz qw
+    :param held: index of the object in the gripper, -1 for none
+    :param contact_link: per contact with the arm: index of its link, -1 for the base
+    :param contact_object: per contact: index of the object touched, -1 for anything else
+    :param contact_force: per contact: normal force [N]
+    """
+
+    joint_position: NDArray[np.float64]
+    joint_velocity: NDArray[np.float64]
+    object_pose: NDArray[np.float64]
+    held: int
+    contact_link: NDArray[np.int32]
+    contact_object: NDArray[np.int32]
+    contact_force: NDArray[np.float64]
+
+
+class StateDigest:
+    """A sha256 over states in the order of their steps; equal for equal bits, on any machine."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def update(self, step: int, state: BodyState) -> None:
+        """Add the state after `step`. Everything goes in as little-endian 8-byte values."""
+        sizes = (
+            step,
+            state.held,
+            state.joint_position.size,
+            len(state.object_pose),
+            state.contact_force.size,
+        )
+        self._hash.update(np.array(sizes, '<i8').tobytes())
+        for values in (state.joint_position, state.joint_velocity, state.object_pose):
+            self._hash.update(values.astype('<f8', copy=False).tobytes())
+        if state.contact_force.size:
+            self._hash.update(state.contact_link.astype('<i8').tobytes())
+            self._hash.update(state.contact_object.astype('<i8').tobytes())
+            self._hash.update(state.contact_force.astype('<f8', copy=False).tobytes())
+
+    def hexdigest(self) -> str:
+        """Return the digest of everything so far."""
+        return self._hash.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class EndEffector:
+    """Where the point is that `start_move` moves."""
+
+    position_m: Vector
+    orientation: Quaternion
+
+
+@dataclass(frozen=True, slots=True)
+class GripOutcome:
+    """What became of a grip command once its steps have run.
+
+    :param message: for people, when not reached
+    :param effort_n: largest grip force now allowed, 0 when open
+    :param stalled: the fingers stopped on something, or an object is held
+    """
+
+    reached: bool
+    message: str
+    opening_m: float
+    effort_n: float
+    stalled: bool
+
+
+class World(ABC):
+    """A simulated world of its own: built from nothing on construction, gone with `close`.
+
+    The order of use is: start a motion or a grip, `step` as often as it said, look.
+    """
+
+    joint_names: tuple[str, ...]
+    object_names: tuple[str, ...]
+    object_sizes_m: tuple[Vector, ...]  # full extents
+    base_position_m: Vector
+    step_period_s: float
+
+    @abstractmethod
+    def step(self) -> None:
+        """Let one step period pass."""
+
+    @abstractmethod
+    def state(self) -> BodyState:
+        """Return the state after the last step."""
+
+    @abstractmethod
+    def start_move(self, position_m: Sequence[float], orientation: Sequence[float] | None) -> int:
+        """Set the end effector going; return the number of steps the motion takes.
+
+        :param orientation: None to leave it free
+        :raises BadCommand: for a target that is no pose, before anything has changed
+        """
+
+    @abstractmethod
+    def end_effector(self) -> EndEffector:
+        """Return where the end effector is after the last step."""
+
+    @abstractmethod
+    def start_grip(self, opening_m: float, max_effort_n: float, object_name: str) -> int:
+        """Set the gripper going; return the number of steps it takes, possibly 0.
+
+        An opening of 0 closes; an effort of 0 lets go.
+
+        :param object_name: what to hold; may be empty when opening
+        :raises BadCommand: before anything has changed
+        """
+
+    @abstractmethod
+    def grip_outcome(self) -> GripOutcome:
+        """Return what became of the last grip command; valid once its steps have run."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free everything; closing twice is harmless."""
+
+    def __enter__(self) -> 'World':
+        """Return this world."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+class Block(BaseModel):
+    """A loose block of the scene."""
+
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+    name: Annotated[str, Field(min_length=1, pattern=r'^[a-z][a-z0-9_]*$')]
+    position_m: Vector = Field(description='centre at the reset, in the world frame [m]')
+    yaw_rad: float = Field(default=0.0, description='rotation about z at the reset [rad]')
+    mass_kg: float | None = Field(default=None, gt=0, description='None: as its model says')
+    friction: float | None = Field(
+        default=None, ge=0, description='lateral friction coefficient; None: as its model says'
+    )
+
+
+class Body(Plugin):
+    """Settings of a robot and its scene."""
+
+    @property
+    @abstractmethod
+    def waypoints(self) -> Waypoints:
+        """Return how far above blocks and zone this body's waypoints lie."""
+
+    @abstractmethod
+    def world(self) -> World:
+        """Build a new world from nothing."""

@@ -1,0 +1,160 @@
+"""A world in a PyBullet client of its own."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from alpha_chaos.bodies.base import (
+    NOTHING,
+    BadCommand,
+    Block,
+    BodyState,
+    Vector,
+    World,
+)
+
+# Every state without contacts shares these; numpy refuses to write to them.
+_NO_INDICES: NDArray[np.int32] = np.empty(0, np.int32)
+_NO_FORCES: NDArray[np.float64] = np.empty(0, np.float64)
+_NO_INDICES.flags.writeable = False
+_NO_FORCES.flags.writeable = False
+
+
+class BulletWorld(World):
+    """The part of a PyBullet world that does not depend on the robot.
+
+    Every call names its client: worlds in one process do not see each other.
+    """
+
+    def __init__(
+        self, step_period_s: float, gravity_m_s2: float, engine: Mapping[str, float]
+    ) -> None:
+        """Connect and set the engine up; the subclass loads plane, table, arm and blocks.
+
+        :param engine: arguments of setPhysicsEngineParameter
+        """
+        # Imported late: it prints a line, and whoever reads an experiment imports this module.
+        import pybullet
+        import pybullet_data
+
+        self._bullet: Any = pybullet
+        self._client: int = pybullet.connect(pybullet.DIRECT)
+        if self._client < 0:
+            raise RuntimeError('PyBullet has no free client: are worlds left open?')
+        self.step_period_s = step_period_s
+        # The engine's parameters come after the reset, which would undo them.
+        self._call('resetSimulation')
+        self._call('setAdditionalSearchPath', pybullet_data.getDataPath())
+        self._call('setTimeStep', step_period_s)
+        self._call('setGravity', 0, 0, gravity_m_s2)
+        self._call('setPhysicsEngineParameter', **engine)
+        self._arm = NOTHING
+        self._joints: tuple[int, ...] = ()
+        self._objects: tuple[int, ...] = ()
+        self._index: dict[int, int] = {}
+        self._held = NOTHING
+
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._bullet, name)(*args, physicsClientId=self._client, **kwargs)
+
+    def _load_arm(self, urdf: str, base_position_m: Vector) -> None:
+        """Load the arm on a fixed base; its movable joints make up the joint state."""
+        self._arm = self._call('loadURDF', urdf, base_position_m, useFixedBase=True)
+        self.base_position_m = base_position_m
+        infos = [
+            self._call('getJointInfo', self._arm, joint)
+            for joint in range(self._call('getNumJoints', self._arm))
+        ]
+        movable = [info for info in infos if info[2] != self._bullet.JOINT_FIXED]
+        self._joints = tuple(info[0] for info in movable)
+        self.joint_names = tuple(info[1].decode() for info in movable)
+
+    def _load_blocks(
+        self, urdf: str, blocks: Sequence[Block], edge_m: float, scaling: float
+    ) -> None:
+        """Load the blocks, in this order, and apply what their settings change.
+
+        :param edge_m: edge of the unscaled model
+        """
+        for block in blocks:
+            half = block.yaw_rad / 2
+            index = self._call(
+                'loadURDF',
+                urdf,
+                block.position_m,
+                (0.0, 0.0, math.sin(half), math.cos(half)),
+                globalScaling=scaling,
+            )
+            if block.mass_kg is not None:
+                self._call('changeDynamics', index, -1, mass=block.mass_kg)
+            if block.friction is not None:
+                self._call('changeDynamics', index, -1, lateralFriction=block.friction)
+            self._objects += (index,)
+        edge_m *= scaling
+        self.object_names = tuple(block.name for block in blocks)
+        self.object_sizes_m = ((edge_m, edge_m, edge_m),) * len(blocks)
+        self._index = {body: index for index, body in enumerate(self._objects)}
+
+    def step(self) -> None:
+        """Let one step period pass."""
+        self._bullet.stepSimulation(self._client)
+
+    def state(self) -> BodyState:
+        """Return the state after the last step."""
+        bullet, client = self._bullet, self._client
+        joints = bullet.getJointStates(self._arm, self._joints, client)
+        poses: list[float] = []
+        for body in self._objects:
+            position, orientation = bullet.getBasePositionAndOrientation(body, client)
+            poses += position
+            poses += orientation
+        # A filter on bodyA makes the arm the first of the two bodies in every contact.
+        contacts = bullet.getContactPoints(bodyA=self._arm, physicsClientId=client)
+        if contacts:
+            find = self._index.get
+            links = np.array([contact[3] for contact in contacts], np.int32)
+            objects = np.array([find(contact[2], NOTHING) for contact in contacts], np.int32)
+            forces = np.array([contact[9] for contact in contacts])
+        else:
+            links, objects, forces = _NO_INDICES, _NO_INDICES, _NO_FORCES
+        return BodyState(
+            np.array([joint[0] for joint in joints]),
+            np.array([joint[1] for joint in joints]),
+            np.array(poses).reshape(-1, 7),
+            self._held,
+            links,
+            objects,
+            forces,
+        )
+
+    def close(self) -> None:
+        """Disconnect; closing twice is harmless."""
+        if self._client >= 0:
+            self._call('disconnect')
+            # The next world may get this number: a closed one must not reach into it.
+            self._client = NOTHING
+
+
+def checked_vector(values: Sequence[float], size: int, what: str) -> tuple[float, ...]:
+    """Return `size` finite numbers.
+
+    :raises BadCommand: if they are fewer, more or not finite
+    """
+    vector = tuple(float(value) for value in values)
+    if len(vector) != size or not all(map(math.isfinite, vector)):
+        raise BadCommand(f'{what} must be {size} finite numbers, not {list(vector)}')
+    return vector
+
+
+def checked_orientation(values: Sequence[float]) -> tuple[float, ...]:
+    """Return a quaternion x y z w.
+
+    :raises BadCommand: if it is not finite or not of length 1 within 1e-3
+    """
+    quaternion = checked_vector(values, 4, 'orientation')
+    if abs(math.hypot(*quaternion) - 1) > 1e-3:
+        raise BadCommand(f'orientation must have length 1, not {list(quaternion)}')
+    return quaternion
