@@ -1,0 +1,154 @@
+"""The nodes of an episode and their wiring, declared once; launch files and the runner read it.
+
+Names decide whether a boundary is attacked. A route of the relay has an input name and an output
+name, `relay/<input>`; consumers are remapped to the output. With `relay=False` nothing is remapped
+and the same nodes talk to each other directly.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+PLANNERS = ('oracle_planner', 'llm_planner')
+RELAY = 'fault_relay'
+RECORDER = 'recorder'
+
+MSG = 'alpha_chaos/msg/'
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic of the graph: who sends it and who hears it, by node name."""
+
+    name: str
+    type: str
+    publisher: str
+    subscribers: tuple[str, ...] = ()
+    latched: bool = False
+
+
+@dataclass(frozen=True)
+class Route:
+    """A boundary that passes the relay, by the name of its input."""
+
+    name: str
+    kind: Literal['topic', 'service', 'action']
+    type: str
+    consumer: str
+
+    @property
+    def output(self) -> str:
+        """Return the name under which consumers find it."""
+        return f'relay/{self.name}'
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One node: how it is started and wired."""
+
+    name: str
+    parameters: dict[str, bool | int | float | str | list[str]] = field(default_factory=dict)
+    remappings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def executable(self) -> str:
+        """Return the name `ros2 run alpha_chaos` knows it by."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All nodes of an episode, in the order in which an attempt begins on them.
+
+    The recorder is first, so that it misses nothing, and the body last, because its first state
+    goes out when it begins.
+    """
+
+    nodes: tuple[NodeSpec, ...]
+    topics: tuple[Topic, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the node names."""
+        return tuple(node.name for node in self.nodes)
+
+
+def topics(relay: bool = True) -> tuple[Topic, ...]:
+    """Return every topic of the graph; the recorder hears all of them."""
+    seen = 'supervisor' if not relay else RELAY
+    found = [
+        Topic('/clock', 'rosgraph_msgs/msg/Clock', 'sim'),
+        Topic('world', MSG + 'WorldDescription', 'sim', ('safety_monitor',), latched=True),
+        Topic('step_state', MSG + 'StepState', 'sim', ('safety_monitor',)),
+        Topic('objects', MSG + 'ObjectStates', 'sim', ('perception',)),
+        Topic('joint_states', 'sensor_msgs/msg/JointState', 'sim'),
+        Topic('scene', MSG + 'SceneObservation', 'perception', (seen,)),
+        Topic('safety_events', MSG + 'SafetyEvent', 'safety_monitor'),
+        Topic('phase', MSG + 'EpisodePhase', 'supervisor'),
+        Topic('result', MSG + 'EpisodeResult', 'supervisor'),
+    ]
+    if relay:
+        found += [
+            Topic('relay/scene', MSG + 'SceneObservation', RELAY, ('supervisor',)),
+            Topic('fault_events', MSG + 'FaultEvent', RELAY),
+            Topic('exchanges', MSG + 'Exchange', RELAY),
+        ]
+    return tuple(found)
+
+
+def routes(planners: Iterable[str] = PLANNERS) -> tuple[Route, ...]:
+    """Return the boundaries that can be attacked."""
+    return (
+        Route('scene', 'topic', MSG + 'SceneObservation', 'supervisor'),
+        *(
+            Route(f'{planner}/plan', 'service', 'alpha_chaos/srv/Plan', 'supervisor')
+            for planner in planners
+        ),
+        Route('arm/move_to', 'action', 'alpha_chaos/action/MoveTo', 'controller'),
+        Route('gripper/command', 'action', 'alpha_chaos/action/GripperCommand', 'controller'),
+    )
+
+
+def episode_graph(planners: Sequence[str] = PLANNERS, relay: bool = True) -> Graph:
+    """Return the nodes that run an episode with one of `planners`."""
+    if unknown := sorted(set(planners) - set(PLANNERS)):
+        raise ValueError(f'unknown planner nodes {unknown}; known: {", ".join(PLANNERS)}')
+    heard = topics(relay)
+    attacked = routes(planners) if relay else ()
+
+    def expect(node: str) -> list[str]:
+        return [
+            f'{topic.name}={len(topic.subscribers) + 1}'
+            for topic in heard
+            if topic.publisher == node
+        ]
+
+    def remap(node: str) -> tuple[tuple[str, str], ...]:
+        return tuple((route.name, route.output) for route in attacked if route.consumer == node)
+
+    names = [RECORDER, 'safety_monitor', 'perception']
+    names += [RELAY] if relay else []
+    names += [*planners, 'controller', 'sim']
+    nodes = []
+    for name in names:
+        parameters: dict[str, bool | int | float | str | list[str]] = {'expect': expect(name)}
+        if name == RECORDER:
+            parameters['topics'] = [
+                f'{topic.name} {topic.type}{" latched" if topic.latched else ""}'
+                for topic in heard
+            ]
+        if name == RELAY:
+            parameters['routes'] = [f'{route.kind} {route.name} {route.type}' for route in attacked]
+        nodes.append(NodeSpec(name, parameters, remap(name)))
+    supervisor = NodeSpec(
+        'supervisor',
+        {
+            'expect': expect('supervisor'),
+            'nodes': names,
+            'planners': list(planners),
+            'recorded': [f'{topic.publisher} {topic.name}' for topic in heard],
+            'scene_chain': ['perception', *([RELAY] if relay else [])],
+        },
+        remap('supervisor'),
+    )
+    return Graph((*nodes, supervisor), heard)

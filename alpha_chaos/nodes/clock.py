@@ -1,0 +1,32 @@
+"""Simulated time as ROS messages carry it."""
+
+import struct
+
+from builtin_interfaces.msg import Time
+
+_STAMP = struct.Struct('<iI')
+
+
+def to_time(seconds: float) -> Time:
+    """Return a stamp, rounded to the nanosecond."""
+    nanoseconds = round(seconds * 1e9)
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def to_seconds(stamp: Time) -> float:
+    """Return a stamp in seconds."""
+    return float(stamp.sec) + float(stamp.nanosec) * 1e-9
+
+
+def to_nanoseconds(stamp: Time) -> int:
+    """Return a stamp in nanoseconds."""
+    return int(stamp.sec) * 10**9 + int(stamp.nanosec)
+
+
+def peek_nanoseconds(serialised: bytes) -> int:
+    """Return the stamp [ns] of a serialised message whose first field is a stamp or a header.
+
+    The serialisation is little-endian CDR: 4 bytes of encapsulation, then the fields.
+    """
+    seconds, nanoseconds = _STAMP.unpack_from(serialised, 4)
+    return int(seconds) * 10**9 + int(nanoseconds)

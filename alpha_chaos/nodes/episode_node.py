@@ -1,0 +1,229 @@
+"""What every node of the graph shares: it begins and ends attempts, and it counts its messages.
+
+A count is how the supervisor knows that nothing is under way any more. Every node tells how many
+messages it has sent and can be asked to answer once it has handled a given number; no clock and no
+waiting period is involved.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from pydantic import Field
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from alpha_chaos.experiment import Episode
+from alpha_chaos.msg import TopicCount
+from alpha_chaos.nodes import qos
+from alpha_chaos.nodes.flow import Respond, deferred_service
+from alpha_chaos.nodes.params import Params, declare
+from alpha_chaos.srv import AwaitCount, Finish, Reset
+
+# A reliable publisher with a full history blocks for 0.1 s and then refuses the message
+# (measured). A subscriber that takes none for this many tries is gone.
+PUBLISH_TRIES = 100
+
+
+class EpisodeParams(Params):
+    """Parameters every node has."""
+
+    expect: list[str] = Field(
+        [],
+        description="what must be connected before an attempt begins: 'topic=subscribers', as "
+        'alpha_chaos.graph derives them',
+    )
+
+
+class NotReady(Exception):
+    """Something this node needs is not connected yet."""
+
+
+class Outlet:
+    """A publisher that counts, and that retries while a slow subscriber catches up."""
+
+    def __init__(self, node: Node, msg_type: Any, topic: str, profile: QoSProfile) -> None:
+        self._publisher = node.create_publisher(msg_type, topic, profile)
+        self.topic = self._publisher.topic_name
+        self.count = 0
+
+    def send(self, message: Any) -> None:
+        """Publish a message, or its serialised bytes."""
+        for attempt in range(PUBLISH_TRIES):
+            try:
+                self._publisher.publish(message)
+                break
+            except rclpy_implementation.RCLError:
+                if attempt == PUBLISH_TRIES - 1:
+                    raise
+        self.count += 1
+
+    def subscribers(self) -> int:
+        """Return how many subscribers are matched now."""
+        return int(self._publisher.get_subscription_count())
+
+
+class EpisodeNode(Node):
+    """Base of the graph's nodes.
+
+    A subclass says what to do in `begin` and `end`, sends through `outlet` and hears through
+    `listen`.
+    """
+
+    params_model: type[EpisodeParams] = EpisodeParams
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.params = declare(self, self.params_model)
+        self.episode_id = ''
+        self.episode: Episode | None = None
+        self.now = Time()
+        self.foreign = 0
+        self._outlets: dict[str, Outlet] = {}
+        self._received: dict[str, int] = {}
+        self._waiting: list[tuple[AwaitCount.Request, AwaitCount.Response, Respond]] = []
+        self._expect = self._expectations(self.params.expect)
+        self.create_service(Reset, '~/reset', self._on_reset)
+        self.create_service(Finish, '~/finish', self._on_finish)
+        deferred_service(self, AwaitCount, '~/await_count', self._on_await_count)
+
+    # -- for subclasses
+
+    def begin(self, episode: Episode, request: Reset.Request) -> None:
+        """Prepare for an attempt; raise `NotReady` to be asked again."""
+
+    def end(self) -> dict[str, Any]:
+        """Finish the attempt and return what there is to report."""
+        return {}
+
+    def outlet(self, msg_type: Any, topic: str, profile: QoSProfile = qos.STREAM) -> Outlet:
+        """Return a counting publisher."""
+        made = Outlet(self, msg_type, topic, profile)
+        self._outlets[made.topic] = made
+        return made
+
+    def listen(
+        self,
+        msg_type: Any,
+        topic: str,
+        handle: Callable[[Any], None],
+        *,
+        raw: bool = False,
+        profile: QoSProfile = qos.STREAM,
+    ) -> None:
+        """Subscribe and count. A message of another attempt is dropped, counted and reported."""
+        name = self.resolve_topic_name(topic)
+        self._received[name] = 0
+        checked = not raw and hasattr(msg_type, 'episode_id')
+
+        def on_message(message: Any) -> None:
+            if checked and message.episode_id != self.episode_id:
+                self._drop(name, message.episode_id)
+                return
+            handle(message)
+            self._received[name] += 1
+            if self._waiting:
+                self._answer_waiting()
+
+        self.create_subscription(msg_type, topic, on_message, profile, raw=raw)
+
+    def require(self, ready: bool, what: str) -> None:
+        """Raise `NotReady` unless `ready`."""
+        if not ready:
+            raise NotReady(what)
+
+    def is_mine(self, episode_id: str) -> bool:
+        """Tell whether a request belongs to the attempt under way."""
+        return bool(self.episode_id) and episode_id == self.episode_id
+
+    def published(self) -> list[TopicCount]:
+        """Return the counts of everything sent since the reset."""
+        return [TopicCount(topic=out.topic, count=out.count) for out in self._outlets.values()]
+
+    # -- services
+
+    def _on_reset(self, request: Reset.Request, response: Reset.Response) -> Reset.Response:
+        try:
+            for out in self._outlets.values():
+                expected = self._expect.get(out.topic, 0)
+                found = out.subscribers()
+                self.require(
+                    found >= expected, f'{out.topic}: {found} of {expected} subscribers connected'
+                )
+            episode = Episode.model_validate_json(request.episode)
+            self.foreign = 0
+            self._waiting.clear()
+            for out in self._outlets.values():
+                out.count = 0
+            for name in self._received:
+                self._received[name] = 0
+            self.now = Time()
+            self.episode_id = request.episode_id
+            self.episode = episode
+            self.begin(episode, request)
+            response.ready = True
+        except NotReady as missing:
+            response.message = f'{self.get_name()} waits for {missing}'
+        except Exception as error:  # the supervisor decides; a node must not die of a bad episode
+            self.get_logger().error(f'cannot begin {request.episode_id}: {error}')
+            response.failed = True
+            response.message = f'{self.get_name()}: {type(error).__name__}: {error}'
+        return response
+
+    def _on_finish(self, request: Finish.Request, response: Finish.Response) -> Finish.Response:
+        if not self.is_mine(request.episode_id):
+            response.message = f'{self.get_name()} runs {self.episode_id!r}'
+            return response
+        try:
+            report = {'foreign_messages': self.foreign, **self.end()}
+            response.report = json.dumps(report, allow_nan=False)
+            response.ok = True
+        except Exception as error:  # reported to the supervisor, which aborts the attempt
+            self.get_logger().error(f'cannot finish {request.episode_id}: {error}')
+            response.message = f'{self.get_name()}: {type(error).__name__}: {error}'
+        response.published = self.published()
+        return response
+
+    def _on_await_count(
+        self, request: AwaitCount.Request, response: AwaitCount.Response, respond: Respond
+    ) -> None:
+        if not self.is_mine(request.episode_id):
+            response.message = f'{self.get_name()} runs {self.episode_id!r}'
+            respond(response)
+        elif request.topic not in self._received:
+            response.message = (
+                f'{self.get_name()} does not listen to {request.topic!r}; '
+                f'it listens to {", ".join(sorted(self._received))}'
+            )
+            respond(response)
+        else:
+            self._waiting.append((request, response, respond))
+            self._answer_waiting()
+
+    def _answer_waiting(self) -> None:
+        still = []
+        for request, response, respond in self._waiting:
+            if self._received[request.topic] >= request.received:
+                response.ok = True
+                response.published = self.published()
+                respond(response)
+            else:
+                still.append((request, response, respond))
+        self._waiting = still
+
+    def _drop(self, topic: str, episode_id: str) -> None:
+        self.foreign += 1
+        if self.foreign == 1:
+            self.get_logger().warning(
+                f'{topic}: dropped a message of {episode_id!r} while running {self.episode_id!r}; '
+                'is another graph on this ROS_DOMAIN_ID?'
+            )
+
+    def _expectations(self, entries: list[str]) -> dict[str, int]:
+        expected = {}
+        for entry in entries:
+            topic, _, number = entry.rpartition('=')
+            expected[self.resolve_topic_name(topic)] = int(number)
+        return expected

@@ -1,0 +1,292 @@
+"""The body: owns the world, moves the arm and the gripper, and streams every physics step.
+
+A real robot's driver replaces exactly this node.
+"""
+
+import time
+from collections.abc import Callable, Generator
+from typing import Any
+
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
+from pydantic import Field
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+
+from alpha_chaos.action import GripperCommand, MoveTo
+from alpha_chaos.bodies.base import BadCommand, Body, World, bodies
+from alpha_chaos.digest import StateDigest
+from alpha_chaos.experiment import Episode
+from alpha_chaos.msg import BlockState, ObjectStates, StepState, WorldDescription
+from alpha_chaos.nodes import qos
+from alpha_chaos.nodes.clock import to_time
+from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
+from alpha_chaos.nodes.flow import Respond, deferred_service
+from alpha_chaos.nodes.spin import run
+from alpha_chaos.plugins import parse
+from alpha_chaos.srv import Advance, Reset
+from alpha_chaos.tasks.base import Task, tasks
+from alpha_chaos.workspace import WORKSPACE
+
+FRAME = 'world'
+
+
+class SimParams(EpisodeParams):
+    """Parameters of the sim node."""
+
+    objects_every_n_steps: int = Field(
+        8, ge=1, description='physics steps between objects, joint_states and /clock messages [1]'
+    )
+    steps_per_turn: int = Field(
+        24, ge=1, description='physics steps before other callbacks (cancel) get a turn [1]'
+    )
+
+
+class _Turn:
+    """Await this to let the executor run other callbacks first."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+class SimNode(EpisodeNode):
+    """Thin glue around a `World`."""
+
+    params_model = SimParams
+    params: SimParams
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('sim', **options)
+        self._world: World | None = None
+        self._step = 0
+        self._busy = False
+        self._steps = self.outlet(StepState, 'step_state')
+        self._objects = self.outlet(ObjectStates, 'objects')
+        self._joints = self.outlet(JointState, 'joint_states')
+        self._clock = self.outlet(Clock, '/clock')
+        self._description = self.outlet(WorldDescription, 'world', qos.LATCHED)
+        deferred_service(self, Advance, '~/advance', self._on_advance)
+        self._servers = [
+            ActionServer(
+                self, kind, name, execute, goal_callback=accept, cancel_callback=self._on_cancel
+            )
+            for kind, name, execute, accept in (
+                (MoveTo, 'arm/move_to', self._move_to, self._accept),
+                (GripperCommand, 'gripper/command', self._grip, self._accept),
+            )
+        ]
+
+    def begin(self, episode: Episode, request: Reset.Request) -> None:
+        """Build the world from nothing and send its first state."""
+        self.require(not self._busy, 'the motion under way')
+        body: Body = parse(bodies(), episode.body, 'body')
+        task: Task = parse(tasks(), episode.task, 'task')
+        if self._world is not None:
+            self._world.close()
+        self._world = body.world()
+        self._period = self._world.step_period_s
+        self._first_step = self._step = -task.settle_steps
+        self._rate = episode.real_time_factor
+        self._digest = StateDigest()
+        self._description.send(self._describe(body, task))
+        self._publish()
+
+    def end(self) -> dict[str, Any]:
+        """Report the digest over all steps."""
+        return {'digest': self._digest.hexdigest(), 'step': self._step}
+
+    # -- time
+
+    async def _run(self, steps: int, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Let `steps` physics steps pass and return how many did."""
+        started, per_turn = time.monotonic(), self.params.steps_per_turn
+        for done in range(steps):
+            self._world.step()  # type: ignore[union-attr]
+            self._step += 1
+            self._publish()
+            if (done + 1) % per_turn == 0 and done + 1 < steps:
+                if self._rate > 0:
+                    due = started + (done + 1) * self._period / self._rate
+                    time.sleep(max(0.0, due - time.monotonic()))
+                await _Turn()
+                if stopped():
+                    return done + 1
+        return steps
+
+    def _publish(self) -> None:
+        state = self._world.state()  # type: ignore[union-attr]
+        self.now = to_time((self._step - self._first_step) * self._period)
+        header = Header(stamp=self.now, frame_id=FRAME)
+        self._digest.update(self._step, state)
+        message = StepState()
+        message.header = header
+        message.episode_id = self.episode_id
+        message.step = self._step
+        message.joint_position = state.joint_position
+        message.joint_velocity = state.joint_velocity
+        message.object_pose = state.object_pose.ravel()
+        message.held_object = state.held
+        message.contact_link = state.contact_link
+        message.contact_object = state.contact_object
+        message.contact_normal_force = state.contact_force
+        self._steps.send(message)
+        if (self._step - self._first_step) % self.params.objects_every_n_steps == 0:
+            self._clock.send(Clock(clock=self.now))
+            self._joints.send(
+                JointState(
+                    header=header,
+                    name=self._world.joint_names,  # type: ignore[union-attr]
+                    position=state.joint_position,
+                    velocity=state.joint_velocity,
+                )
+            )
+            self._objects.send(self._object_states())
+
+    def _object_states(self) -> ObjectStates:
+        world = self._world
+        assert world is not None
+        poses = world.state().object_pose
+        return ObjectStates(
+            header=Header(stamp=self.now, frame_id=FRAME),
+            episode_id=self.episode_id,
+            step=self._step,
+            objects=[
+                BlockState(name=name, pose=_pose(pose[:3], pose[3:]))
+                for name, pose in zip(world.object_names, poses.tolist(), strict=True)
+            ],
+        )
+
+    def _describe(self, body: Body, task: Task) -> WorldDescription:
+        world = self._world
+        assert world is not None
+        low, high = WORKSPACE.min, WORKSPACE.max
+        return WorldDescription(
+            header=Header(stamp=self.now, frame_id=FRAME),
+            episode_id=self.episode_id,
+            body=body.kind,
+            step_period=self._period,
+            first_step=self._first_step,
+            joint_names=world.joint_names,
+            object_names=world.object_names,
+            object_size=[float(side) for size in world.object_sizes for side in size],
+            workspace_min=Point(x=low[0], y=low[1], z=low[2]),
+            workspace_max=Point(x=high[0], y=high[1], z=high[2]),
+            zone=Point(x=task.zone[0], y=task.zone[1], z=task.zone[2]),
+            success_radius=task.success_radius_m,
+        )
+
+    # -- commands
+
+    def _on_advance(
+        self, request: Advance.Request, response: Advance.Response, respond: Respond
+    ) -> None:
+        if not self.is_mine(request.episode_id):
+            response.message = f'sim runs {self.episode_id!r}, not {request.episode_id!r}'
+        elif self._busy:
+            response.message = 'sim is busy with a command'
+        else:
+            self._busy = True
+
+            async def advance() -> None:
+                try:
+                    await self._run(request.steps)
+                    response.ok = True
+                    response.objects = self._object_states()
+                    response.digest = self._digest.hexdigest()
+                    response.published = self.published()
+                except Exception as error:
+                    response.message = f'{type(error).__name__}: {error}'
+                    self.get_logger().error(f'advance failed: {response.message}')
+                finally:
+                    self._busy = False
+                respond(response)
+
+            self.executor.create_task(advance)
+            return
+        respond(response)
+
+    def _accept(self, goal: Any) -> GoalResponse:
+        if not self.is_mine(goal.episode_id):
+            self._drop('goal', goal.episode_id)
+            return GoalResponse.REJECT
+        if self._busy:
+            self.get_logger().warning('refused a goal: another command is under way')
+            return GoalResponse.REJECT
+        self._busy = True
+        return GoalResponse.ACCEPT
+
+    def _on_cancel(self, _: Any) -> CancelResponse:
+        return CancelResponse.ACCEPT
+
+    async def _move_to(self, handle: Any) -> MoveTo.Result:
+        world, goal, result = self._world, handle.request, MoveTo.Result()
+        assert world is not None
+        target = goal.target.pose.position
+        wanted = (target.x, target.y, target.z)
+        turn = goal.target.pose.orientation
+        try:
+            frame = goal.target.header.frame_id
+            if frame != FRAME:
+                raise BadCommand(f'target in frame {frame!r}; this body takes {FRAME!r}')
+            orientation = None if goal.position_only else (turn.x, turn.y, turn.z, turn.w)
+            steps = world.start_move(wanted, orientation)
+            done = await self._run(steps, lambda: bool(handle.is_cancel_requested))
+            result.reached = done == steps
+            if not result.reached:
+                result.message = f'cancelled after {done} of {steps} steps'
+        except BadCommand as error:
+            result.message = str(error)
+        finally:
+            self._busy = False
+        position, facing = world.end_effector()
+        result.reached_pose = PoseStamped(
+            header=Header(stamp=self.now, frame_id=FRAME), pose=_pose(position, facing)
+        )
+        result.error = float(sum((a - b) ** 2 for a, b in zip(position, wanted, strict=True)) ** 0.5)
+        result.step = self._step
+        _settle(handle, result.reached)
+        return result
+
+    async def _grip(self, handle: Any) -> GripperCommand.Result:
+        world, goal, result = self._world, handle.request, GripperCommand.Result()
+        assert world is not None
+        try:
+            grip = world.start_grip(goal.opening, goal.max_effort, goal.object)
+            done = await self._run(grip.steps, lambda: bool(handle.is_cancel_requested))
+            result.reached = done == grip.steps
+            report = world.grip()
+            result.opening, result.effort = report.opening_m, report.effort_n
+            result.stalled = report.stalled
+        except BadCommand as error:
+            result.message = str(error)
+        finally:
+            self._busy = False
+        result.step = self._step
+        _settle(handle, result.reached)
+        return result
+
+
+def _settle(handle: Any, reached: bool) -> None:
+    """Say how a goal ended."""
+    if handle.is_cancel_requested and not reached:
+        handle.canceled()
+    elif reached:
+        handle.succeed()
+    else:
+        handle.abort()
+
+
+def _pose(position: Any, orientation: Any) -> Pose:
+    x, y, z = (float(value) for value in position)
+    qx, qy, qz, qw = (float(value) for value in orientation)
+    return Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
+
+
+def main() -> int:
+    """Run the node."""
+    return run(SimNode)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())
