@@ -1,0 +1,331 @@
+"""The record of every attempt of a run: what is written, and how it is read again."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
+
+from alpha_chaos import jsonl
+from alpha_chaos.plugins import explain
+
+FILE = 'journal.jsonl'
+Status = Literal['done', 'task_failed', 'aborted']
+
+
+def _nan_is_unknown(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _any_text(value: Any) -> str:
+    # pydantic's own string refuses lone surrogates, which a model can send and we must keep.
+    if not isinstance(value, str):
+        raise ValueError('text is expected')
+    return value
+
+
+def _as_json(value: Any) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_as_json(item) for item in value]
+    raise ValueError(f'{type(value).__name__} does not fit into JSON')
+
+
+def _as_evidence(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError('an object is expected')
+    return {str(key): _as_json(item) for key, item in value.items()}
+
+
+Text = Annotated[str, PlainValidator(_any_text), PlainSerializer(lambda text: text)]
+Name = Annotated[str, Field(min_length=1)]
+Number = Annotated[float | None, BeforeValidator(_nan_is_unknown)]  # NaN comes in as None
+Count = Annotated[int, Field(ge=0)]
+Evidence = Annotated[dict[str, Any], PlainValidator(_as_evidence)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+
+class Observation(_Part):
+    """How old and how wrong the scene was that the planner saw; None where nothing lagged."""
+
+    requested_lag_s: Number = None
+    delivered_lag_s: Number = None
+    staleness_m: Number = Field(default=None, description='seen to true position of the block [m]')
+
+
+class Slip(_Part):
+    """The draw of a grasp slip; `probability` is None where no slip was configured."""
+
+    probability: Number = None
+    draw: Number = None
+    slipped: bool | None = None
+
+
+class Corruption(_Part):
+    """The draw of a plan corruption; `probability` is None where none was configured."""
+
+    probability: Number = None
+    draw: Number = None
+    kind: Text = Field(
+        default='', description='what was done to the text, empty when it passed unharmed'
+    )
+
+
+class PlanVerdict(_Part):
+    """What the parser said; `valid` is None if no plan came."""
+
+    valid: bool | None = None
+    reasons: tuple[Text, ...] = ()
+    n_actions: Count = 0
+    text: Text = Field(
+        default='', description='the reply as it reached the parser, empty for typed plans'
+    )
+
+
+class SafetyEvent(_Part):
+    """One continuous violation of a rule; the fields are those of SafetyEvent.msg."""
+
+    rule: Name
+    key: Text
+    open_step: int
+    close_step: int
+    duration_steps: Count
+    raw_sweeps: Count = 0
+    peak: Number = Field(default=None, description='largest force [N] or distance outside [m]')
+    open_at_end: bool = False
+
+
+class Safety(_Part):
+    """What the monitor saw; `raw_sweeps` is None if it saw nothing of the episode."""
+
+    raw_sweeps: Count | None = None
+    events: tuple[SafetyEvent, ...] = ()
+
+
+class PlannerRecord(_Part):
+    """Where the plan came from; the fields are those of PlannerInfo.msg."""
+
+    planner: str = ''
+    provider: str = ''
+    model: str = ''
+    digest: str = ''
+    prompt_sha256: str = ''
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    wall_s: Number = None
+    cached: bool = False
+    done_reason: str = ''
+
+
+class FaultProof(_Part):
+    """Whether a fault manifested in this episode, and what shows it."""
+
+    fault: Name
+    exercised: bool
+    evidence: Evidence = Field(default_factory=dict)
+
+
+class Recording(_Part):
+    """What the bag holds; None where there is no bag."""
+
+    messages: Count | None = None
+    bytes: Count | None = None
+    lost: Count | None = None
+
+
+class Row(_Part):
+    """One attempt of one episode.
+
+    `done`: it ran to its end and the task succeeded. `task_failed`: it ran and the task did not,
+    also because the plan was rejected. `aborted`: the infrastructure failed; nothing is known
+    about the task, so `success` is None and `reason` says what broke, its type first:
+    'node_died: sim (signal 9)', 'timeout: plan', 'model_not_found'.
+
+    Unknown numbers are None; a NaN given becomes None. Unknown text is empty.
+    """
+
+    run_id: Name
+    arm: Name
+    attempt: int = Field(1, ge=1)
+    condition: Name
+    fault_class: str = ''
+    label: str = ''
+    intensity: Number = None
+    calibration: str = ''
+    episode_index: int = Field(ge=0)
+    seed: int
+    status: Status
+    reason: Text = ''
+    success: bool | None = None
+    secondary_success: bool | None = None
+    final_error_m: Number = None
+    steps: Count | None = None
+    digest: str = ''
+    observation: Observation = Observation()
+    slip: Slip = Slip()
+    offset_m: Number = None
+    corruption: Corruption = Corruption()
+    plan: PlanVerdict = PlanVerdict()
+    safety: Safety = Safety()
+    planner: PlannerRecord = PlannerRecord()
+    faults: tuple[FaultProof, ...] = ()
+    recording: Recording = Recording()
+    wall_s: Number = None
+    bag: str = ''
+
+    @model_validator(mode='after')
+    def _status_and_success_agree(self) -> 'Row':
+        expected = {'done': True, 'task_failed': False, 'aborted': None}[self.status]
+        if self.success is not expected:
+            raise ValueError(
+                f'status {self.status!r} needs success {expected}, not {self.success}'
+            )
+        if self.status == 'aborted' and not self.reason:
+            raise ValueError('an aborted attempt needs its reason')
+        return self
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The episode this attempt belongs to: (run_id, arm)."""
+        return self.run_id, self.arm
+
+    @property
+    def reason_type(self) -> str:
+        """The reason up to its first colon: what attempts are counted by."""
+        return self.reason.partition(':')[0].strip()
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A journal as read: its rows, and the torn end of its last line if there is one."""
+
+    rows: tuple[Row, ...]
+    torn: bytes = b''
+
+
+def _as_rows(path: Path, objects: Iterable[Mapping[str, Any]]) -> tuple[Row, ...]:
+    rows = []
+    for number, item in enumerate(objects, start=1):
+        try:
+            rows.append(Row.model_validate(item))
+        except ValidationError as error:
+            raise jsonl.CorruptLine(path, number, explain(error)) from None
+    return tuple(rows)
+
+
+def read(folder: Path) -> Contents:
+    """Return the journal of a run, also while it is being written; no file is an empty journal.
+
+    :raises jsonl.CorruptLine: naming file and line
+    """
+    path = folder / FILE
+    found = jsonl.read(path)
+    return Contents(_as_rows(path, found.objects), found.torn)
+
+
+class Journal:
+    """The one writer of a run's journal.
+
+    Opening it locks the folder, reads what is there into `rows`, and moves a torn last line to
+    `journal.torn`; `torn` holds those bytes, for the caller to report.
+
+    :raises jsonl.Busy: when another runner holds the folder, naming it
+    :raises jsonl.CorruptLine: when the journal cannot be trusted
+    """
+
+    def __init__(self, folder: Path, purpose: str = 'running a matrix') -> None:
+        self._lines = jsonl.Appender(folder / FILE, purpose)
+        try:
+            self.rows = list(_as_rows(self._lines.path, self._lines.objects))
+        except jsonl.CorruptLine:
+            self._lines.close()
+            raise
+        self.torn = self._lines.torn
+
+    def append(self, row: Row) -> None:
+        """Add one attempt; it is on disk when this returns."""
+        self._lines.append([row.model_dump()])
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Unlock the folder. Closing twice is harmless."""
+        self._lines.close()
+
+    def __enter__(self) -> 'Journal':
+        """Return the journal itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+class HasKey(Protocol):
+    """Anything that names an episode."""
+
+    @property
+    def run_id(self) -> str:
+        """The scenario, shared by every arm of a pair."""
+
+    @property
+    def arm(self) -> str:
+        """The planner arm."""
+
+
+E = TypeVar('E', bound=HasKey)
+
+
+def final(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
+    """Return the attempt that counts for each (run_id, arm), in order of first appearance.
+
+    It is the last one that was not aborted, or the last aborted one if all were.
+    """
+    chosen: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        before = chosen.get(row.key)
+        if before is None or before.status == 'aborted' or row.status != 'aborted':
+            chosen[row.key] = row
+    return chosen
+
+
+def missing(episodes: Iterable[E], rows: Iterable[Row]) -> list[E]:
+    """Return, in their order, the episodes that have no result yet: what a resume must run."""
+    results = final(rows)
+    return [
+        episode
+        for episode in episodes
+        if (row := results.get((episode.run_id, episode.arm))) is None or row.status == 'aborted'
+    ]
+
+
+def next_attempt(rows: Iterable[Row], run_id: str, arm: str) -> int:
+    """Return the number of the next attempt at an episode; the first is 1."""
+    return max((row.attempt for row in rows if row.key == (run_id, arm)), default=0) + 1

@@ -1,0 +1,200 @@
+"""A file of JSON lines that only grows, and survives the death of whoever writes it."""
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn
+
+
+class LinesError(Exception):
+    """Something is wrong with such a file; the subclasses say what."""
+
+
+class CorruptLine(LinesError):
+    """A line that is not what it should be; names the file and the line."""
+
+    def __init__(self, path: Path, line: int, why: str) -> None:
+        super().__init__(f'{path}, line {line}: {why}')
+        self.path, self.line, self.why = path, line, why
+
+
+class Busy(LinesError):
+    """Somebody else writes to this file; names the holder."""
+
+    def __init__(self, path: Path, holder: str) -> None:
+        super().__init__(f'{path} is in use by {holder or "another process"}')
+        self.path, self.holder = path, holder
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What a file holds: the complete lines, and the torn end of the last one."""
+
+    objects: tuple[dict[str, Any], ...]
+    torn: bytes = b''
+    good_bytes: int = 0
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f'{name} is not JSON')
+
+
+def _as_object(line: bytes) -> dict[str, Any]:
+    value = json.loads(line.decode('utf-8'), parse_constant=_refuse_constant)
+    if not isinstance(value, dict):
+        raise ValueError(f'an object is expected, not {type(value).__name__}')
+    return value
+
+
+def read(path: Path) -> Lines:
+    """Return what `path` holds, changing nothing; a missing file holds nothing.
+
+    Torn is the last line if it lacks its newline or is not JSON: what a kill in mid-write leaves.
+
+    :raises CorruptLine: for any other line that is not a JSON object
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return Lines(())
+    objects: list[dict[str, Any]] = []
+    start = 0
+    while start < len(content):
+        end = content.find(b'\n', start)
+        if end < 0:
+            return Lines(tuple(objects), content[start:], start)
+        try:
+            objects.append(_as_object(content[start:end]))
+        except ValueError as error:
+            if end + 1 == len(content):
+                return Lines(tuple(objects), content[start:], start)
+            raise CorruptLine(path, len(objects) + 1, str(error)) from None
+        start = end + 1
+    return Lines(tuple(objects), b'', start)
+
+
+# Locks belong to the open file, which a forked child shares: a child that outlives a killed
+# runner would keep the next runner out.
+_held: set[int] = set()
+
+
+def _forget_locks() -> None:
+    for descriptor in _held:
+        os.close(descriptor)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
+
+
+def _lock(path: Path, purpose: str) -> int:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(descriptor, 1000, 0).decode('utf-8', 'replace').strip()
+        os.close(descriptor)
+        raise Busy(path, holder) from None
+    os.ftruncate(descriptor, 0)
+    who = f'process {os.getpid()} on {socket.gethostname()}'
+    os.pwrite(descriptor, f'{who} ({purpose})\n'.encode('utf-8', 'backslashreplace'), 0)
+    _held.add(descriptor)
+    return descriptor
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _append_durably(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        _write_all(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class Appender:
+    """The one writer of a file; a second one gets `Busy`.
+
+    Opening moves a torn last line to a file beside it (`journal.jsonl` -> `journal.torn`);
+    `torn` holds it, for the caller to report. `objects` are the lines that were there.
+
+    :param purpose: what the writer is doing, shown to whoever finds the file locked
+    """
+
+    def __init__(self, path: Path, purpose: str = 'writing') -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._lock: int | None = _lock(path.with_suffix('.lock'), purpose)
+        try:
+            found = read(path)
+            self.objects = found.objects
+            self.torn = found.torn
+            if found.torn:
+                _append_durably(path.with_suffix('.torn'), found.torn.rstrip(b'\n') + b'\n')
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._file = os.open(path, flags, 0o644)
+            os.ftruncate(self._file, found.good_bytes)
+            self._good_bytes = found.good_bytes
+            os.fsync(self._file)
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            os.fsync(folder)
+            os.close(folder)
+        except BaseException:
+            self._release()
+            raise
+
+    def append(self, objects: Iterable[Mapping[str, Any]]) -> None:
+        """Add one line an object; return when they are on disk, all of them or (OSError) none.
+
+        The text is ASCII: characters beyond it, also lone surrogates, are escaped.
+
+        :raises ValueError: for NaN or infinity, which JSON does not have
+        """
+        data = b''.join(
+            json.dumps(item, ensure_ascii=True, allow_nan=False, separators=(',', ':')).encode()
+            + b'\n'
+            for item in objects
+        )
+        try:
+            _write_all(self._file, data)
+            os.fsync(self._file)
+        except OSError:
+            # A full disk: take the half line back, or the next one would be glued to it.
+            os.ftruncate(self._file, self._good_bytes)
+            raise
+        self._good_bytes += len(data)
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            _held.discard(self._lock)
+            os.close(self._lock)
+            self._lock = None
+
+    def close(self) -> None:
+        """Let the next writer in. Closing twice is harmless."""
+        if self._lock is not None:
+            os.close(self._file)
+            self._release()
+
+    def __enter__(self) -> 'Appender':
+        """Return the appender itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
