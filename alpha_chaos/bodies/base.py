@@ -4,6 +4,7 @@ Positions are in the world frame [m], orientations unit quaternions x y z w.
 """
 
 import hashlib
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,14 +58,16 @@ class StateDigest:
 
     def update(self, step: int, state: BodyState) -> None:
         """Add the state after `step`. Everything goes in as little-endian 8-byte values."""
-        sizes = (
-            step,
-            state.held,
-            state.joint_position.size,
-            len(state.object_pose),
-            state.contact_force.size,
+        self._hash.update(
+            struct.pack(
+                '<5q',
+                step,
+                state.held,
+                state.joint_position.size,
+                len(state.object_pose),
+                state.contact_force.size,
+            )
         )
-        self._hash.update(np.array(sizes, '<i8').tobytes())
         for values in (state.joint_position, state.joint_velocity, state.object_pose):
             self._hash.update(values.astype('<f8', copy=False).tobytes())
         if state.contact_force.size:
