@@ -122,6 +122,8 @@ class Injector:
 
     def __init__(self) -> None:
         self._decisions: list[Decision] = []
+        self._decided = 0
+        self._struck = 0
 
     def on_message(self, sample: Sample) -> Iterable[Sample]:
         """Return what the consumer of the topic gets for this message."""
@@ -139,8 +141,16 @@ class Injector:
         return drained
 
     def evidence(self) -> Evidence:
-        """Return whether the fault manifested so far."""
-        return Evidence(exercised=False)
+        """Return whether the fault manifested so far; override where a decision is not enough."""
+        return Evidence(exercised=self._decided > 0, detail=self._tally())
+
+    def _decide(self, decision: Decision) -> None:
+        self._decisions.append(decision)
+        self._decided += 1
+        self._struck += decision.triggered
+
+    def _tally(self) -> dict[str, JsonValue]:
+        return {'decided': self._decided, 'struck': self._struck}
 
 
 class Fault(Plugin):
