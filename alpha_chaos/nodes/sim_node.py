@@ -3,6 +3,7 @@
 A real robot's driver replaces exactly this node.
 """
 
+import math
 import time
 from collections.abc import Callable, Generator
 from typing import Any
@@ -15,8 +16,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from alpha_chaos.action import GripperCommand, MoveTo
-from alpha_chaos.bodies.base import BadCommand, Body, World, bodies
-from alpha_chaos.digest import StateDigest
+from alpha_chaos.bodies.base import BadCommand, Body, StateDigest, World
+from alpha_chaos.catalogues import bodies, tasks
 from alpha_chaos.experiment import Episode
 from alpha_chaos.msg import BlockState, ObjectStates, StepState, WorldDescription
 from alpha_chaos.nodes import qos
@@ -26,7 +27,7 @@ from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import parse
 from alpha_chaos.srv import Advance, Reset
-from alpha_chaos.tasks.base import Task, tasks
+from alpha_chaos.tasks.base import Task
 from alpha_chaos.workspace import WORKSPACE
 
 FRAME = 'world'
@@ -169,7 +170,7 @@ class SimNode(EpisodeNode):
             first_step=self._first_step,
             joint_names=world.joint_names,
             object_names=world.object_names,
-            object_size=[float(side) for size in world.object_sizes for side in size],
+            object_size=[float(side) for size in world.object_sizes_m for side in size],
             workspace_min=Point(x=low[0], y=low[1], z=low[2]),
             workspace_max=Point(x=high[0], y=high[1], z=high[2]),
             zone=Point(x=task.zone[0], y=task.zone[1], z=task.zone[2]),
@@ -239,11 +240,12 @@ class SimNode(EpisodeNode):
             result.message = str(error)
         finally:
             self._busy = False
-        position, facing = world.end_effector()
+        tip = world.end_effector()
         result.reached_pose = PoseStamped(
-            header=Header(stamp=self.now, frame_id=FRAME), pose=_pose(position, facing)
+            header=Header(stamp=self.now, frame_id=FRAME),
+            pose=_pose(tip.position_m, tip.orientation),
         )
-        result.error = float(sum((a - b) ** 2 for a, b in zip(position, wanted, strict=True)) ** 0.5)
+        result.error = math.dist(tip.position_m, wanted)
         result.step = self._step
         _settle(handle, result.reached)
         return result
@@ -252,12 +254,13 @@ class SimNode(EpisodeNode):
         world, goal, result = self._world, handle.request, GripperCommand.Result()
         assert world is not None
         try:
-            grip = world.start_grip(goal.opening, goal.max_effort, goal.object)
-            done = await self._run(grip.steps, lambda: bool(handle.is_cancel_requested))
-            result.reached = done == grip.steps
-            report = world.grip()
-            result.opening, result.effort = report.opening_m, report.effort_n
-            result.stalled = report.stalled
+            steps = world.start_grip(goal.opening, goal.max_effort, goal.object)
+            done = await self._run(steps, lambda: bool(handle.is_cancel_requested))
+            outcome = world.grip_outcome()
+            result.reached = done == steps and outcome.reached
+            result.message = outcome.message
+            result.opening, result.effort = outcome.opening_m, outcome.effort_n
+            result.stalled = outcome.stalled
         except BadCommand as error:
             result.message = str(error)
         finally:

@@ -1,0 +1,41 @@
+"""The plug-ins there are, by kind. Nothing is imported before it is asked for."""
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from alpha_chaos.plugins import Plugin, catalogue
+
+if TYPE_CHECKING:
+    from alpha_chaos.bodies.base import Body
+    from alpha_chaos.faults.base import Fault
+    from alpha_chaos.planners.base import Planner
+    from alpha_chaos.tasks.base import Task
+
+
+@cache
+def _known(package: str, base: str) -> Mapping[str, type[Plugin]]:
+    loaded = importlib.import_module(f'alpha_chaos.{package}')
+    module = importlib.import_module(f'alpha_chaos.{package}.base')
+    return catalogue(loaded, getattr(module, base))
+
+
+def bodies() -> 'Mapping[str, type[Body]]':
+    """Return the robots and their scenes."""
+    return _known('bodies', 'Body')  # type: ignore[return-value]
+
+
+def faults() -> 'Mapping[str, type[Fault]]':
+    """Return the faults."""
+    return _known('faults', 'Fault')  # type: ignore[return-value]
+
+
+def planners() -> 'Mapping[str, type[Planner]]':
+    """Return the planners."""
+    return _known('planners', 'Planner')  # type: ignore[return-value]
+
+
+def tasks() -> 'Mapping[str, type[Task]]':
+    """Return the tasks."""
+    return _known('tasks', 'Task')  # type: ignore[return-value]

@@ -1,0 +1,45 @@
+"""Message, service and action types by their full name, and messages as JSON."""
+
+import importlib
+import json
+import math
+from typing import Any
+
+
+def load(name: str) -> Any:
+    """Return the class of an interface: 'alpha_chaos/msg/StepState'.
+
+    :raises ValueError: for a name that is no interface, or one that is not installed
+    """
+    package, _, rest = name.partition('/')
+    kind, _, short = rest.partition('/')
+    if not short or kind not in ('msg', 'srv', 'action'):
+        raise ValueError(f'{name!r} is no interface name; expected <package>/msg|srv|action/<Name>')
+    try:
+        return getattr(importlib.import_module(f'{package}.{kind}'), short)
+    except (ImportError, AttributeError):
+        raise ValueError(f'interface {name!r} is not installed') from None
+
+
+def full_name(message: Any) -> str:
+    """Return the full name of a message's type."""
+    kind = type(message)
+    package, interface, *_ = kind.__module__.split('.')
+    return f'{package}/{interface}/{kind.__name__}'
+
+
+def as_json(message: Any) -> str:
+    """Return a message as JSON, for reading; numbers JSON cannot hold become text."""
+    return json.dumps(_plain(message))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, 'get_fields_and_field_types'):
+        return {name: _plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, (list, tuple)) or hasattr(value, 'tolist'):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
