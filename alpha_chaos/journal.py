@@ -64,11 +64,13 @@ Count = Annotated[int, Field(ge=0)]
 Evidence = Annotated[dict[str, Any], PlainValidator(_as_evidence)]
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """What lines are made of: a misspelt key is an error, and so is infinity."""
+
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
 
 
-class Observation(_Part):
+class Observation(Part):
     """How old and how wrong the scene was that the planner saw; None where nothing lagged."""
 
     requested_lag_s: Number = None
@@ -76,7 +78,7 @@ class Observation(_Part):
     staleness_m: Number = Field(default=None, description='seen to true position of the block [m]')
 
 
-class Slip(_Part):
+class Slip(Part):
     """The draw of a grasp slip; `probability` is None where no slip was configured."""
 
     probability: Number = None
@@ -84,7 +86,7 @@ class Slip(_Part):
     slipped: bool | None = None
 
 
-class Corruption(_Part):
+class Corruption(Part):
     """The draw of a plan corruption; `probability` is None where none was configured."""
 
     probability: Number = None
@@ -94,7 +96,7 @@ class Corruption(_Part):
     )
 
 
-class PlanVerdict(_Part):
+class PlanVerdict(Part):
     """What the parser said; `valid` is None if no plan came."""
 
     valid: bool | None = None
@@ -105,7 +107,7 @@ class PlanVerdict(_Part):
     )
 
 
-class SafetyEvent(_Part):
+class SafetyEvent(Part):
     """One continuous violation of a rule; the fields are those of SafetyEvent.msg."""
 
     rule: Name
@@ -118,14 +120,14 @@ class SafetyEvent(_Part):
     open_at_end: bool = False
 
 
-class Safety(_Part):
+class Safety(Part):
     """What the monitor saw; `raw_sweeps` is None if it saw nothing of the episode."""
 
     raw_sweeps: Count | None = None
     events: tuple[SafetyEvent, ...] = ()
 
 
-class PlannerRecord(_Part):
+class PlannerRecord(Part):
     """Where the plan came from; the fields are those of PlannerInfo.msg."""
 
     planner: str = ''
@@ -140,7 +142,7 @@ class PlannerRecord(_Part):
     done_reason: str = ''
 
 
-class FaultProof(_Part):
+class FaultProof(Part):
     """Whether a fault manifested in this episode, and what shows it."""
 
     fault: Name
@@ -148,7 +150,7 @@ class FaultProof(_Part):
     evidence: Evidence = Field(default_factory=dict)
 
 
-class Recording(_Part):
+class Recording(Part):
     """What the bag holds; None where there is no bag."""
 
     messages: Count | None = None
@@ -156,7 +158,7 @@ class Recording(_Part):
     lost: Count | None = None
 
 
-class Row(_Part):
+class Row(Part):
     """One attempt of one episode.
 
     `done`: it ran to its end and the task succeeded. `task_failed`: it ran and the task did not,

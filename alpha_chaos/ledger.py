@@ -1,0 +1,85 @@
+"""The record of what every fault decided, in the order in which it happened."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+from pydantic import ValidationError
+
+from alpha_chaos import jsonl
+from alpha_chaos.journal import Count, Evidence, Name, Number, Part
+from alpha_chaos.plugins import explain
+
+FILE = 'ledger.jsonl'
+
+
+class Entry(Part):
+    """One decision of one fault about one message; the fields are those of FaultEvent.msg.
+
+    `draw` is None where nothing was left to chance. `run_id`, `arm` and `attempt` name the line of
+    the journal: an attempt that was killed has entries here and, there, an abort.
+    """
+
+    run_id: Name
+    arm: Name
+    attempt: int = 1
+    stamp_s: Number = None
+    episode_id: str = ''
+    route: Name
+    sequence: Count
+    stage: Literal['message', 'request', 'response']
+    fault: Name
+    probability: Number = None
+    draw: Number = None
+    triggered: bool
+    detail: Evidence
+    digest_before: str = ''
+    digest_after: str = ''
+
+
+def read(folder: Path) -> tuple[Entry, ...]:
+    """Return the ledger of a run, without the torn end of its last line.
+
+    :raises jsonl.CorruptLine: naming file and line
+    """
+    path = folder / FILE
+    entries = []
+    for number, item in enumerate(jsonl.read(path).objects, start=1):
+        try:
+            entries.append(Entry.model_validate(item))
+        except ValidationError as error:
+            raise jsonl.CorruptLine(path, number, explain(error)) from None
+    return tuple(entries)
+
+
+class Ledger:
+    """The one writer of a run's ledger; `torn` is what a killed one left unfinished.
+
+    :raises jsonl.Busy: when another process writes to it
+    """
+
+    def __init__(self, folder: Path, purpose: str = 'running a matrix') -> None:
+        self._lines = jsonl.Appender(folder / FILE, purpose)
+        self.torn = self._lines.torn
+
+    def extend(self, entries: Iterable[Entry]) -> None:
+        """Add the entries of one attempt, together; they are on disk when this returns."""
+        self._lines.append(entry.model_dump() for entry in entries)
+
+    def close(self) -> None:
+        """Let the next writer in. Closing twice is harmless."""
+        self._lines.close()
+
+    def __enter__(self) -> 'Ledger':
+        """Return the ledger itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
