@@ -1,0 +1,1 @@
+"""Recordings: rosbag2 folders with one MCAP file, written and read without ROS."""

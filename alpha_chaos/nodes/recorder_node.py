@@ -1,0 +1,94 @@
+"""The recorder: every topic of the graph, raw, into one rosbag2 folder an attempt."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from alpha_chaos.bag.writer import BagWriter
+from alpha_chaos.experiment import Episode
+from alpha_chaos.nodes import qos
+from alpha_chaos.nodes.clock import peek_nanoseconds
+from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
+from alpha_chaos.nodes.interfaces import load
+from alpha_chaos.nodes.spin import run
+from alpha_chaos.plugins import BadSetting
+from alpha_chaos.srv import Reset
+
+
+class RecorderParams(EpisodeParams):
+    """Parameters of the recorder."""
+
+    topics: list[str] = Field([], description="what to record: 'name type [latched]'")
+
+
+class RecorderNode(EpisodeNode):
+    """Writes what it hears. Log times are simulated: a replay has the episode's own pace."""
+
+    params_model = RecorderParams
+    params: RecorderParams
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('recorder', **options)
+        self._bag: BagWriter | None = None
+        self._time_ns = 0
+        self._topics: list[tuple[str, str, bool]] = []
+        for entry in self.params.topics:
+            parts = entry.split()
+            if not 2 <= len(parts) <= 3 or parts[2:] not in ([], ['latched']):
+                raise BadSetting(f'topic {entry!r}: expected "<name> <type> [latched]"')
+            self._subscribe(*parts[:2], latched=len(parts) == 3)
+
+    def begin(self, episode: Episode, request: Reset.Request) -> None:
+        """Open a new bag."""
+        if self._bag is not None:
+            self._bag.abandon()
+            self._bag = None
+        self._time_ns = 0
+        if request.bag:
+            bag = BagWriter(Path(request.bag))
+            for topic, msg_type, latched in self._topics:
+                bag.add_topic(topic, msg_type, latched)
+            self._bag = bag
+
+    def end(self) -> dict[str, Any]:
+        """Close the bag and report what is in it."""
+        if self._bag is None:
+            return {'messages': 0, 'bytes': 0, 'counts': {}}
+        bag, self._bag = self._bag, None
+        summary = bag.close({'episode_id': self.episode_id})
+        return summary._asdict()
+
+    def destroy_node(self) -> None:
+        """Leave an unfinished bag as it is."""
+        if self._bag is not None:
+            self._bag.abandon()
+        super().destroy_node()
+
+    def _subscribe(self, topic: str, msg_type: str, *, latched: bool) -> None:
+        kind = load(msg_type)
+        name = self.resolve_topic_name(topic)
+        stamped = _begins_with_stamp(kind)
+
+        def write(data: bytes) -> None:
+            if stamped:
+                self._time_ns = max(self._time_ns, peek_nanoseconds(data))
+            if self._bag is not None:
+                self._bag.write(name, self._time_ns, data)
+
+        self._topics.append((name, msg_type, latched))
+        self.listen(kind, topic, write, raw=True, profile=qos.LATCHED if latched else qos.STREAM)
+
+
+def _begins_with_stamp(kind: Any) -> bool:
+    first = next(iter(kind.get_fields_and_field_types().values()), '')
+    return first in ('std_msgs/Header', 'builtin_interfaces/Time')
+
+
+def main() -> int:
+    """Run the node."""
+    return run(RecorderNode)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())
