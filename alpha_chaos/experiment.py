@@ -1,21 +1,48 @@
 """The validated experiment file, and its expansion into episodes."""
 
-from typing import Literal
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+
+from alpha_chaos import calibration, catalogues
+from alpha_chaos.calibration import Calibration
+from alpha_chaos.plugins import BadSetting, Plugin, parse, unknown
+from alpha_chaos.resources import config_folder
+from alpha_chaos.settings_file import Location, SettingsFile, find
+
+if TYPE_CHECKING:
+    from alpha_chaos.bodies.base import Body
+    from alpha_chaos.faults.base import Fault
+    from alpha_chaos.planners.base import Planner
+    from alpha_chaos.tasks.base import Task
 
 DrawRule = Literal['mersenne_twister', 'seed_sequence']
+SeedRule = Literal['run_id_modulo', 'run_id_hash']
+# Names become parts of file names, of run_ids and of ROS names.
+Word = Annotated[str, StringConstraints(pattern=r'^[a-z][a-z0-9_]*$', max_length=60)]
+Settings = dict[str, JsonValue]
+
+MAX_EPISODES = 1000  # of a condition: run_ids count with three digits
 
 
-class Episode(BaseModel):
-    """Everything that one episode depends on, ready to be sent to the nodes as JSON."""
-
+class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+
+class Episode(_Strict):
+    """Everything that one episode depends on, ready to be sent to the nodes as JSON."""
 
     experiment: str = Field(description='name of the experiment')
     run_id: str = Field(description='the same for all arms of a pair, e.g. grip_slip_low_003')
     arm: str
-    planner: dict[str, JsonValue] = Field(description='settings of the planner plug-in')
+    planner: Settings = Field(description='settings of the planner plug-in')
     condition: str = Field(description='cell of the experiment: run_id without its number')
     fault_class: str = Field(description='condition without its label')
     label: str = Field(default='', description='name of the intensity, empty for none')
@@ -24,9 +51,9 @@ class Episode(BaseModel):
     episode_index: int = Field(ge=0, description='number of the episode in its condition')
     seed: int = Field(ge=0)
     draws: DrawRule
-    body: dict[str, JsonValue] = Field(description='settings of the body plug-in')
-    task: dict[str, JsonValue] = Field(description='settings of the task plug-in')
-    faults: tuple[dict[str, JsonValue], ...] = Field(
+    body: Settings = Field(description='settings of the body plug-in')
+    task: Settings = Field(description='settings of the task plug-in')
+    faults: tuple[Settings, ...] = Field(
         default=(), description='settings of the fault plug-ins, in physical units'
     )
     think_time: Literal['frozen'] = 'frozen'
@@ -45,3 +72,314 @@ class Episode(BaseModel):
     def from_json(cls, text: str) -> 'Episode':
         """Return the episode that `to_json` wrote."""
         return cls.model_validate_json(text)
+
+
+class ConditionSettings(_Strict):
+    """One entry of `conditions` in an experiment file: a cell, or one cell for each label."""
+
+    name: Word
+    faults: tuple[Settings, ...] = Field(
+        default=(),
+        description='kind of each fault, and settings that no calibration gives or that shall '
+        'differ from it',
+    )
+    labels: tuple[Word, ...] = Field(
+        default=(), description='intensities to go through, each a cell <name>_<label>'
+    )
+    label: Word | None = Field(default=None, description='the one intensity of a cell <name>')
+    intensity: float | None = Field(
+        default=None, ge=0, le=1, description='the same as a number without a label [1]'
+    )
+    episodes: int = Field(default=1, ge=1, le=MAX_EPISODES)
+
+
+class ExperimentSettings(_Strict):
+    """A file of `config/experiments`."""
+
+    description: str
+    master_seed: int = Field(ge=0)
+    seed_rule: SeedRule = Field(
+        default='run_id_hash',
+        description='run_id_modulo: the paper, master_seed + first 32 bits of the SHA-256 of '
+        'run_id modulo 10000; run_id_hash: 63 bits of the SHA-256 of both',
+    )
+    draws: DrawRule = 'seed_sequence'
+    calibration: str = Field(default='', description='needed where a condition has an intensity')
+    body: Settings
+    task: Settings
+    arms: dict[Word, Settings] = Field(min_length=1, description='planner of each arm')
+    conditions: tuple[ConditionSettings, ...] = Field(min_length=1)
+    real_time_factor: float = Field(default=0.0, ge=0, description='0: as fast as possible')
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What is compared: the planner of one side of a pair."""
+
+    name: str
+    planner: 'Planner'
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Episodes that differ in nothing but their seed."""
+
+    name: str
+    fault_class: str
+    label: str
+    intensity: float | None
+    faults: tuple['Fault', ...]
+    episodes: int
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """Return the run_id of each episode."""
+        return tuple(f'{self.name}_{index:03d}' for index in range(self.episodes))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment in which every name is known and every number is in its range."""
+
+    name: str
+    description: str
+    master_seed: int
+    seed_rule: SeedRule
+    draws: DrawRule
+    calibration: Calibration | None
+    body: 'Body'
+    task: 'Task'
+    arms: tuple[Arm, ...]
+    cells: tuple[Cell, ...]
+    real_time_factor: float
+
+    @classmethod
+    def load(cls, name: str, config: Path | None = None) -> 'Experiment':
+        """Return the experiment of this name, or in this file.
+
+        :param name: of a file in `config/experiments`, or the path of a .yaml file
+        :param config: folder of configuration; None for the package's own
+        :raises BadSetting: naming file, line and setting, and what would be right
+        """
+        config = config or config_folder()
+        file = SettingsFile(find('experiment', name, config / 'experiments', Path()))
+        return _Reader(file, config / 'calibrations').experiment()
+
+    def seed(self, run_id: str) -> int:
+        """Return the seed of an episode, the same in all arms."""
+        if self.seed_rule == 'run_id_modulo':
+            digest = hashlib.sha256(run_id.encode()).hexdigest()
+            return self.master_seed + int(digest[:8], 16) % 10_000
+        digest = hashlib.sha256(f'{self.master_seed}/{run_id}'.encode()).hexdigest()
+        return int(digest[:16], 16) >> 1
+
+    def episodes(self, arms: Iterable[str] | None = None) -> list[Episode]:
+        """Return the episodes in the order of the file, those of a pair next to each other.
+
+        :param arms: names of the arms to run, None for all
+        :raises BadSetting: for an arm that there is not
+        """
+        chosen = self._chosen(arms)
+        return [
+            Episode(
+                experiment=self.name,
+                run_id=run_id,
+                arm=arm.name,
+                planner=_settings(arm.planner),
+                condition=cell.name,
+                fault_class=cell.fault_class,
+                label=cell.label,
+                intensity=cell.intensity,
+                calibration=self.calibration.name if self.calibration else '',
+                episode_index=index,
+                seed=self.seed(run_id),
+                draws=self.draws,
+                body=_settings(self.body),
+                task=_settings(self.task),
+                faults=tuple(map(_settings, cell.faults)),
+                real_time_factor=self.real_time_factor,
+            )
+            for cell in self.cells
+            for index, run_id in enumerate(cell.run_ids)
+            for arm in chosen
+        ]
+
+    def episode(self, run_id: str, arm: str) -> Episode:
+        """Return one episode; raises BadSetting for a run_id or an arm that there is not."""
+        for episode in self.episodes([arm]):
+            if episode.run_id == run_id:
+                return episode
+        known = [run_id for cell in self.cells for run_id in cell.run_ids]
+        raise BadSetting(unknown('run_id', run_id, known))
+
+    def with_planner(self, kind: str, settings: Mapping[str, JsonValue]) -> 'Experiment':
+        """Return the experiment with other settings for the planners of one kind.
+
+        :raises BadSetting: for settings that the planner does not have
+        """
+        return replace(
+            self,
+            arms=tuple(
+                replace(arm, planner=_changed(arm.planner, settings))
+                if arm.planner.kind == kind
+                else arm
+                for arm in self.arms
+            ),
+        )
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the experiment as it was expanded, as JSON."""
+        return {
+            'name': self.name,
+            'description': self.description,
+            'fingerprint': self.fingerprint(),
+            'master_seed': self.master_seed,
+            'seed_rule': self.seed_rule,
+            'draws': self.draws,
+            'calibration': self.calibration.as_json() if self.calibration else None,
+            'body': _settings(self.body),
+            'task': _settings(self.task),
+            'arms': {arm.name: _settings(arm.planner) for arm in self.arms},
+            'cells': [
+                {
+                    'name': cell.name,
+                    'fault_class': cell.fault_class,
+                    'label': cell.label,
+                    'intensity': cell.intensity,
+                    'faults': [_settings(fault) for fault in cell.faults],
+                    'episodes': cell.episodes,
+                    'seeds': [self.seed(run_id) for run_id in cell.run_ids],
+                }
+                for cell in self.cells
+            ],
+            'real_time_factor': self.real_time_factor,
+        }
+
+    def fingerprint(self) -> str:
+        """Return a hash over all episodes of all arms: equal for experiments that are the same.
+
+        Texts for people do not count, nor does the speed at which one watches.
+        """
+        lines = [episode.model_dump(exclude={'real_time_factor'}) for episode in self.episodes()]
+        return hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()
+
+    def _chosen(self, names: Iterable[str] | None) -> tuple[Arm, ...]:
+        if names is None:
+            return self.arms
+        known = [arm.name for arm in self.arms]
+        wanted = set(names)
+        for name in sorted(wanted.difference(known)):
+            raise BadSetting(unknown('arm', name, known))
+        return tuple(arm for arm in self.arms if arm.name in wanted)
+
+
+class _Reader:
+    """Turns the settings of one file into an experiment, or into the complaint about them."""
+
+    def __init__(self, file: SettingsFile, calibrations: Path) -> None:
+        self._file = file
+        self._settings = file.read_as(ExperimentSettings)
+        self._calibration: Calibration | None = None
+        if name := self._settings.calibration:
+            with self._at(('calibration',)):
+                self._calibration = calibration.load(name, calibrations, file.path.parent)
+
+    def experiment(self) -> Experiment:
+        settings = self._settings
+        with self._at(('body',)):
+            body = parse(catalogues.bodies(), settings.body, 'body')
+        with self._at(('task',)):
+            task = parse(catalogues.tasks(), settings.task, 'task')
+        arms = []
+        for name, planner in settings.arms.items():
+            with self._at(('arms', name)):
+                arms.append(Arm(name, parse(catalogues.planners(), planner, 'planner')))
+        return Experiment(
+            name=self._file.path.stem,
+            description=settings.description,
+            master_seed=settings.master_seed,
+            seed_rule=settings.seed_rule,
+            draws=settings.draws,
+            calibration=self._calibration,
+            body=body,
+            task=task,
+            arms=tuple(arms),
+            cells=self._cells(),
+            real_time_factor=settings.real_time_factor,
+        )
+
+    def _cells(self) -> tuple[Cell, ...]:
+        cells: dict[str, Cell] = {}
+        for number, condition in enumerate(self._settings.conditions):
+            for cell in self._cells_of(condition, ('conditions', number)):
+                if cell.name in cells:
+                    text = f'there are two conditions {cell.name!r}'
+                    raise self._file.problem(('conditions', number, 'name'), text)
+                cells[cell.name] = cell
+        return tuple(cells.values())
+
+    def _cells_of(self, condition: ConditionSettings, at: Location) -> Iterator[Cell]:
+        given = [
+            key for key in ('labels', 'label', 'intensity') if key in condition.model_fields_set
+        ]
+        if len(given) > 1:
+            raise self._file.problem((*at, given[1]), f'give either {given[0]} or {given[1]}')
+        if not given:
+            faults = self._faults(condition, at, lambda kind: {})
+            yield Cell(condition.name, condition.name, '', None, faults, condition.episodes)
+            return
+        calibrated = self._calibrated(condition, (*at, given[0]))
+        for name, label, where in _levels(condition, at):
+            with self._at(where):
+                intensity = condition.intensity
+                if intensity is None:
+                    intensity = calibrated.intensity(label)
+                settings = partial(calibrated.settings, label=label, intensity=intensity)
+            faults = self._faults(condition, at, settings)
+            yield Cell(name, condition.name, label, intensity, faults, condition.episodes)
+
+    def _calibrated(self, condition: ConditionSettings, at: Location) -> Calibration:
+        if self._calibration is None:
+            raise self._file.problem(at, 'an intensity means nothing without a calibration')
+        kinds = [fault.get('kind') for fault in condition.faults]
+        if not any(kind in self._calibration.parameters for kind in kinds):
+            raise self._file.problem(
+                at,
+                f'calibration {self._calibration.name!r} has no fault of this condition, so the '
+                f'intensity would change nothing; it has {", ".join(self._calibration.parameters)}',
+            )
+        return self._calibration
+
+    def _faults(
+        self, condition: ConditionSettings, at: Location, calibrated: Callable[[str], Settings]
+    ) -> tuple['Fault', ...]:
+        faults = []
+        for number, settings in enumerate(condition.faults):
+            with self._at((*at, 'faults', number)):
+                whole = {**calibrated(str(settings.get('kind'))), **settings}
+                faults.append(parse(catalogues.faults(), whole, 'fault'))
+        return tuple(faults)
+
+    @contextmanager
+    def _at(self, location: Location) -> Iterator[None]:
+        """Add the place in the file to a complaint about what stands there."""
+        try:
+            yield
+        except BadSetting as error:
+            raise self._file.problem(location, str(error)) from None
+
+
+def _levels(condition: ConditionSettings, at: Location) -> Iterator[tuple[str, str, Location]]:
+    """Return name and label of each cell, and where in the file its intensity is."""
+    for index, label in enumerate(condition.labels):
+        yield f'{condition.name}_{label}', label, (*at, 'labels', index)
+    if not condition.labels:
+        yield condition.name, condition.label or '', at
+
+
+def _settings(plugin: Plugin) -> Settings:
+    return plugin.model_dump(mode='json')
+
+
+def _changed(planner: 'Planner', settings: Mapping[str, JsonValue]) -> 'Planner':
+    return parse(catalogues.planners(), {**_settings(planner), **settings}, 'planner')

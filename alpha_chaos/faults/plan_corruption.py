@@ -29,7 +29,7 @@ class PlanCorruption(Fault):
         default=0.0,
         ge=0,
         le=1,
-        description='share of corruptions that hit the syntax: cut short or garbage, half each [1]',
+        description='share of corruptions that hit the syntax, half cut short, half garbage [1]',
     )
 
     @property

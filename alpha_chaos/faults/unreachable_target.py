@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, field_validator
 from alpha_chaos.faults.base import Call, Decision, Fault, Fields, Injector
 
 Vector = tuple[float, float, float]
+Direction = Literal['radial'] | Vector
 
 
 class UnreachableTarget(Fault):
@@ -20,7 +21,7 @@ class UnreachableTarget(Fault):
         default='target.pose.position', description='where the route has x, y, z'
     )
     offset_m: float = Field(ge=0, le=10, description='length of the push [m]')
-    direction: Literal['radial'] | Vector = Field(
+    direction: Direction = Field(
         default='radial',
         description='radial: horizontally away from `origin`; else a vector of any length',
     )
@@ -30,9 +31,7 @@ class UnreachableTarget(Fault):
 
     @field_validator('direction')
     @classmethod
-    def _points_somewhere(
-        cls, direction: Literal['radial'] | Vector
-    ) -> Literal['radial'] | Vector:
+    def _points_somewhere(cls, direction: Direction) -> Direction:
         if direction != 'radial' and not 1e-6 < math.hypot(*direction) < 1e6:
             raise ValueError("a direction is 'radial' or a vector of some length, as [1, 0, 0]")
         return direction

@@ -1,0 +1,134 @@
+"""YAML files whose mistakes are reported with file, line and key, and with what would be right."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from alpha_chaos.plugins import BadSetting, unknown
+
+M = TypeVar('M', bound=BaseModel)
+Location = tuple[str | int, ...]
+
+
+class _Loader(yaml.SafeLoader):
+    pass
+
+
+# `2026-11-30` stays the text it is: a date is no setting of ours, and JSON has none.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(':timestamp')]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def find(what: str, name: str, folder: Path, beside: Path) -> Path:
+    """Return the path of a settings file that was given by its name or as a path.
+
+    :param what: it holds, for the error text ('experiment')
+    :param folder: where the files with names are
+    :param beside: folder that a relative path starts from
+    :raises BadSetting: listing the known names
+    """
+    if name.endswith(('.yaml', '.yml')):
+        path = beside / Path(name).expanduser()
+        if not path.is_file():
+            raise BadSetting(f'there is no file {path}')
+        return path
+    known = {path.stem: path for path in folder.glob('*.yaml')}
+    if name not in known:
+        raise BadSetting(f'{unknown(what, name, known)}; or give the path of a .yaml file')
+    return known[name]
+
+
+class SettingsFile:
+    """The content of a YAML file, with the line that each setting stands on.
+
+    :raises BadSetting: if the file cannot be read, is no YAML, or gives a key twice
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines: dict[Location, int] = {}
+        try:
+            loader = _Loader(path.read_text(encoding='utf-8'))
+            root = loader.get_single_node()
+            if root is None:
+                raise BadSetting(f'{path}: the file is empty')
+            self._note_lines(root, (), set())
+            self.content: Any = loader.construct_document(root)
+        except (OSError, UnicodeError) as error:
+            raise BadSetting(f'{path}: cannot be read: {error}') from None
+        except yaml.YAMLError as error:
+            raise BadSetting(f'{path}: {" ".join(str(error).split())}') from None
+
+    def problem(self, location: Location, text: str) -> BadSetting:
+        """Return the error to raise about the setting at `location`."""
+        return BadSetting(f'{self.path}, line {self._line(location)}: {text}')
+
+    def read_as(self, model: type[M]) -> M:
+        """Return the content as a `model`.
+
+        :raises BadSetting: with the first problem in the file
+        """
+        try:
+            return model.model_validate(self.content)
+        except ValidationError as error:
+            first = min(error.errors(), key=lambda problem: self._line(problem['loc']))
+            location = first['loc']
+            if first['type'] == 'extra_forbidden':
+                owner = _model_at(model, location[:-1])
+                known = owner.model_fields if owner else ()
+                text = _spelled(location[:-1], unknown('key', location[-1], known))
+            elif first['type'] == 'missing':
+                text = _spelled(location[:-1], f'the key {location[-1]!r} is missing')
+            else:
+                # What follows the part that is in the file is pydantic's name of a type.
+                text = _spelled(self._known(location), first['msg'])
+            raise self.problem(location, text) from None
+
+    def _known(self, location: Location) -> Location:
+        while location not in self._lines:
+            location = location[:-1]
+        return location
+
+    def _line(self, location: Location) -> int:
+        return self._lines[self._known(location)]
+
+    def _note_lines(self, node: yaml.Node, location: Location, seen: set[int]) -> None:
+        self._lines.setdefault(location, node.start_mark.line + 1)
+        if id(node) in seen:  # an alias may lead back to where it stands
+            return
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                self._note_lines(item, (*location, index), seen)
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                at = (*location, str(key.value))
+                if at in self._lines:
+                    text = f'the key {key.value!r} is given twice, first in line {self._lines[at]}'
+                    raise BadSetting(f'{self.path}, line {key.start_mark.line + 1}: {text}')
+                self._lines[at] = key.start_mark.line + 1
+                self._note_lines(value, at, seen)
+
+
+def _spelled(location: Sequence[str | int], text: str) -> str:
+    """Return the text behind the place it is about: 'conditions[2].faults: ...'."""
+    place = ''.join(f'[{part}]' if isinstance(part, int) else f'.{part}' for part in location)
+    return f'{place.lstrip(".")}: {text}' if place else text
+
+
+def _model_at(annotation: Any, location: Sequence[str | int]) -> type[BaseModel] | None:
+    """Return the model that describes the mapping at `location`; None if none is sure to."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if not location:
+            return annotation
+        field = annotation.model_fields.get(str(location[0]))
+        return field and _model_at(field.annotation, location[1:])
+    if location and isinstance(location[0], int):
+        location = location[1:]
+    inner = (_model_at(argument, location) for argument in get_args(annotation))
+    return next((model for model in inner if model), None)
