@@ -59,9 +59,9 @@ class Calibration:
     intensities: Mapping[str, float]
     parameters: Mapping[str, Mapping[str, Linear | dict[str, float] | JsonValue]]
 
-    def as_json(self) -> dict[str, JsonValue]:
+    def as_json(self) -> dict[str, Any]:
         """Return the calibration, with everything it extends, for the record."""
-        parameters: dict[str, JsonValue] = {
+        parameters: dict[str, Any] = {
             kind: {
                 key: parameter.model_dump() if isinstance(parameter, Linear) else parameter
                 for key, parameter in known.items()

@@ -319,9 +319,8 @@ class _Reader:
         return tuple(cells.values())
 
     def _cells_of(self, condition: ConditionSettings, at: Location) -> Iterator[Cell]:
-        given = [
-            key for key in ('labels', 'label', 'intensity') if key in condition.model_fields_set
-        ]
+        keys = ('labels', 'label', 'intensity')
+        given = [key for key in keys if getattr(condition, key) not in ((), None)]
         if len(given) > 1:
             raise self._file.problem((*at, given[1]), f'give either {given[0]} or {given[1]}')
         if not given:
@@ -343,10 +342,11 @@ class _Reader:
             raise self._file.problem(at, 'an intensity means nothing without a calibration')
         kinds = [fault.get('kind') for fault in condition.faults]
         if not any(kind in self._calibration.parameters for kind in kinds):
+            known = ', '.join(self._calibration.parameters)
             raise self._file.problem(
                 at,
-                f'calibration {self._calibration.name!r} has no fault of this condition, so the '
-                f'intensity would change nothing; it has {", ".join(self._calibration.parameters)}',
+                f'calibration {self._calibration.name!r} has none of the faults of this condition, '
+                f'so its intensity would change nothing; it has {known}',
             )
         return self._calibration
 
