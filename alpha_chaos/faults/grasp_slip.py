@@ -37,6 +37,9 @@ class GraspSlip(Fault):
         return _Slip(self, draws)
 
 
+GraspSlip.example = GraspSlip(effort_factor=0.1)
+
+
 class _Slip(Injector):
     def __init__(self, fault: GraspSlip, draws: Generator) -> None:
         super().__init__()

@@ -42,6 +42,9 @@ class PlanCorruption(Fault):
         return _Corruption(self, draws)
 
 
+PlanCorruption.example = PlanCorruption(cut_share=0.5)
+
+
 @dataclass(frozen=True)
 class _Damage:
     text: str

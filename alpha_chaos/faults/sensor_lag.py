@@ -33,6 +33,9 @@ class SensorLag(Fault):
         return _Lag(self, draws)
 
 
+SensorLag.example = SensorLag(lag_s=0.25)
+
+
 class _Lag(Injector):
     def __init__(self, fault: SensorLag, draws: Generator) -> None:
         super().__init__()

@@ -46,6 +46,9 @@ class UnreachableTarget(Fault):
         return _Push(self, draws)
 
 
+UnreachableTarget.example = UnreachableTarget(offset_m=0.1)
+
+
 class _Push(Injector):
     def __init__(self, fault: UnreachableTarget, draws: Generator) -> None:
         super().__init__()

@@ -1,0 +1,111 @@
+"""What every fault must keep to. A new file in faults/ is tested by being there."""
+
+import json
+from pathlib import Path
+
+import pytest
+from fault_traffic import Nothing, Recorder, episode, run
+from numpy.random import default_rng
+
+import alpha_chaos.faults
+from alpha_chaos import catalogues
+from alpha_chaos.faults.base import Fault
+from alpha_chaos.plugins import BadSetting, parse
+
+# Files of the package that are no faults.
+FRAME = {'__init__', 'base', 'draws'}
+FILES = sorted(
+    path.stem
+    for folder in alpha_chaos.faults.__path__
+    for path in Path(folder).glob('*.py')
+    if path.stem not in FRAME
+)
+
+
+@pytest.fixture(params=FILES)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def fault(kind: str) -> Fault:
+    example: Fault = catalogues.faults()[kind].example
+    return example
+
+
+def test_a_file_holds_the_fault_of_its_name_and_an_example(kind: str) -> None:
+    found = catalogues.faults()
+    assert kind in found, f'faults/{kind}.py holds no fault of kind {kind!r}'
+    made = found[kind]
+    assert kind.replace('_', '') == made.__name__.lower()
+    assert 'example' in vars(made), f'faults/{kind}.py sets no {made.__name__}.example'
+    assert isinstance(made.example, made)
+    assert made.__doc__
+    assert all(made.example.routes)
+
+
+def test_the_same_seed_gives_the_same_episode(fault: Fault) -> None:
+    assert run(fault, seed=11) == run(fault, seed=11)
+
+
+def test_two_injectors_share_no_state(fault: Fault) -> None:
+    alone = run(fault)
+    recorders = [Recorder(fault, fault.injector(default_rng(7))) for _ in range(3)]
+    recorders[0].sample(b'seen by the first only', 0.0)
+    episode(recorders[0])
+    assert episode(recorders[1]) == alone
+    assert episode(recorders[2]) == alone
+
+
+def test_settings_survive_json_and_back(fault: Fault) -> None:
+    text = fault.model_dump_json()
+    assert parse(catalogues.faults(), json.loads(text), 'fault') == fault
+    assert fault.model_dump(mode='json') == json.loads(text)
+
+
+def test_a_misspelt_setting_is_refused_with_the_right_one(fault: Fault) -> None:
+    with pytest.raises(BadSetting, match="did you mean 'probability'"):
+        parse(catalogues.faults(), {**fault.model_dump(), 'probabilty': 0.5}, 'fault')
+
+
+@pytest.mark.parametrize('probability', [-1e-9, 1 + 1e-9, float('nan')])
+def test_a_probability_outside_0_to_1_is_refused(fault: Fault, probability: float) -> None:
+    with pytest.raises(BadSetting, match='probability'):
+        parse(catalogues.faults(), {**fault.model_dump(), 'probability': probability}, 'fault')
+
+
+def test_probability_0_passes_everything_unchanged_and_still_decides(fault: Fault) -> None:
+    never = run(fault.model_copy(update={'probability': 0.0}))
+    passed = episode(Recorder(fault, Nothing(listens_to=fault.routes).injector(None)))
+    assert never.samples == passed.samples
+    assert never.messages == passed.messages
+    assert never.commands == []
+    assert never.decisions
+    assert not any(decision.triggered for decision in never.decisions)
+
+
+def test_probability_1_strikes_and_shows_it(fault: Fault) -> None:
+    always = run(fault.model_copy(update={'probability': 1.0}))
+    assert any(decision.triggered for decision in always.decisions)
+    assert always.evidence.exercised
+
+
+def test_the_draws_do_not_depend_on_the_probability(fault: Fault) -> None:
+    never, always = (
+        run(fault.model_copy(update={'probability': probability})) for probability in (0.0, 1.0)
+    )
+    assert [each.draw for each in never.decisions] == [each.draw for each in always.decisions]
+
+
+def test_every_decision_names_the_fault_and_is_json(fault: Fault) -> None:
+    record = run(fault)
+    for decision in record.decisions:
+        assert decision.fault == fault.kind
+        assert decision.probability == fault.probability
+        assert decision.draw is None or 0 <= decision.draw < 1
+        assert json.loads(json.dumps(decision.detail, allow_nan=False)) == decision.detail
+    json.dumps(record.evidence.detail, allow_nan=False)
+
+
+def test_without_traffic_a_fault_was_not_exercised(fault: Fault) -> None:
+    assert not fault.injector(default_rng(7)).evidence().exercised
