@@ -1,0 +1,1 @@
+"""What a run's journal says: pure functions from rows to numbers."""

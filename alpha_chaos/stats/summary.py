@@ -1,0 +1,207 @@
+"""A whole run: every cell, every comparison, every attempt."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from alpha_chaos.journal import Row, final
+from alpha_chaos.stats.cells import OVERALL, Cell, count
+from alpha_chaos.stats.paired import COHORTS, COMPARISONS, Comparison, compare
+from alpha_chaos.stats.paper import Paper
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One episode that a run should have."""
+
+    run_id: str
+    arm: str
+    condition: str
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Attempts that ended for one type of reason; `texts` are the full reasons, with counts."""
+
+    type: str
+    attempts: int
+    texts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The account of one arm: every attempt is in exactly one of the three numbers.
+
+    :param superseded: attempts that do not count because another one of the episode does
+    """
+
+    arm: str
+    total: int
+    done: int
+    task_failed: int
+    aborted: int
+    superseded: int
+    failures: tuple[Reason, ...]
+    aborts: tuple[Reason, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run amounts to so far.
+
+    :param arms, conditions: in the order of the experiment
+    :param expected: episodes planned, None when the plan is not known
+    :param results: episodes that have a result
+    :param unresolved: (run_id, arm) of episodes of which every attempt was aborted
+    :param missing: (run_id, arm) of planned episodes without an attempt
+    :param unexpected: (run_id, arm) of results that were not planned; they are in no number
+    :param lost: (run_id, arm, messages) of recordings that are not complete
+    :param torn: whether the journal ends in an incomplete line, which was left out
+    """
+
+    experiment: str
+    calibrations: tuple[str, ...]
+    arms: tuple[str, ...]
+    conditions: tuple[str, ...]
+    expected: int | None
+    results: int
+    unresolved: tuple[tuple[str, str], ...]
+    missing: tuple[tuple[str, str], ...]
+    unexpected: tuple[tuple[str, str], ...]
+    lost: tuple[tuple[str, str, int], ...]
+    overall: tuple[Cell, ...]
+    cells: tuple[Cell, ...]
+    comparisons: tuple[Comparison, ...]
+    attempts: tuple[Attempts, ...]
+    torn: bool
+    paper: Paper | None
+
+    def of_arm(self, arm: str) -> tuple[Cell, ...]:
+        """Return the cells of one arm, in the order of the conditions."""
+        return tuple(cell for cell in self.cells if cell.arm == arm)
+
+    def of_condition(self, condition: str) -> tuple[Cell, ...]:
+        """Return the cells of one condition, in the order of the arms."""
+        return tuple(cell for cell in self.cells if cell.condition == condition)
+
+
+def _reasons(rows: Iterable[Row]) -> tuple[Reason, ...]:
+    """Return the reasons by type, the most frequent first."""
+    texts: dict[str, Counter[str]] = {}
+    for row in rows:
+        texts.setdefault(row.reason_type or 'no reason given', Counter())[row.reason] += 1
+    reasons = [
+        Reason(kind, found.total(), tuple(found.most_common())) for kind, found in texts.items()
+    ]
+    return tuple(sorted(reasons, key=lambda reason: -reason.attempts))
+
+
+def _account(arm: str, rows: Sequence[Row], counting: int) -> Attempts:
+    by_status = Counter(row.status for row in rows)
+    return Attempts(
+        arm=arm,
+        total=len(rows),
+        done=by_status['done'],
+        task_failed=by_status['task_failed'],
+        aborted=by_status['aborted'],
+        superseded=len(rows) - counting,
+        failures=_reasons(row for row in rows if row.status == 'task_failed'),
+        aborts=_reasons(row for row in rows if row.status == 'aborted'),
+    )
+
+
+def _orderings(arms: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the comparisons to make: the known ones first, then every other pair of arms."""
+    known = [pair for pair in COMPARISONS if set(pair) <= set(arms)]
+    return known + [
+        (first, second)
+        for second, first in combinations(arms, 2)
+        if (first, second) not in known and (second, first) not in known
+    ]
+
+
+def summarise(
+    rows: Iterable[Row],
+    planned: Sequence[Planned] | None = None,
+    paper: Paper | None = None,
+    *,
+    experiment: str = '',
+    torn: bool = False,
+) -> Summary:
+    """Return what a run amounts to so far.
+
+    :param rows: every attempt, in the order of the journal
+    :param planned: every episode the run should have; None if that is not known
+    :param paper: published numbers to be laid beside; left out if no condition is in them
+    :param torn: whether the journal ends in an incomplete line
+    """
+    rows = list(rows)
+    keys = None if planned is None else {(item.run_id, item.arm) for item in planned}
+    used = [row for row in rows if keys is None or row.key in keys]
+    results = final(used)
+    known = [Planned(row.run_id, row.arm, row.condition) for row in results.values()]
+    plan = known if planned is None else list(planned)
+    arms = tuple(dict.fromkeys(item.arm for item in plan))
+    conditions = tuple(dict.fromkeys(item.condition for item in plan))
+    missing = [item for item in plan if (item.run_id, item.arm) not in results]
+
+    def cell(arm: str, condition: str) -> Cell:
+        return count(
+            arm,
+            condition,
+            [
+                row
+                for row in results.values()
+                if row.arm == arm and condition in (OVERALL, row.condition)
+            ],
+            sum(item.arm == arm and condition in (OVERALL, item.condition) for item in missing),
+        )
+
+    of_plan = {(item.arm, item.condition) for item in plan}
+    return Summary(
+        experiment=experiment,
+        calibrations=tuple(dict.fromkeys(row.calibration for row in used if row.calibration)),
+        arms=arms,
+        conditions=conditions,
+        expected=None if planned is None else len(plan),
+        results=sum(row.status != 'aborted' for row in results.values()),
+        unresolved=tuple(key for key, row in results.items() if row.status == 'aborted'),
+        missing=tuple((item.run_id, item.arm) for item in missing),
+        unexpected=tuple(
+            dict.fromkeys(row.key for row in rows if keys is not None and row.key not in keys)
+        ),
+        lost=tuple(
+            (row.run_id, row.arm, row.recording.lost)
+            for row in results.values()
+            if row.recording.lost
+        ),
+        overall=tuple(cell(arm, OVERALL) for arm in arms),
+        cells=tuple(
+            cell(arm, condition)
+            for arm in arms
+            for condition in conditions
+            if (arm, condition) in of_plan
+        ),
+        comparisons=tuple(
+            compare(
+                results,
+                first,
+                second,
+                cohort,
+                {item.run_id: item.condition for item in plan if item.arm in (first, second)},
+            )
+            for cohort in COHORTS
+            for first, second in _orderings(arms)
+        ),
+        attempts=tuple(
+            _account(
+                arm,
+                [row for row in used if row.arm == arm],
+                sum(row.arm == arm for row in results.values()),
+            )
+            for arm in arms
+        ),
+        torn=torn,
+        paper=paper if paper and set(conditions) & set(paper.conditions) else None,
+    )
