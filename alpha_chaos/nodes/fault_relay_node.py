@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from alpha_chaos.catalogues import faults
 from alpha_chaos.experiment import Episode
 from alpha_chaos.faults.base import Call, Command, Decision, Fault, Fields, Injector, Sample
-from alpha_chaos.faults.draws import draws_for
+from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import Route
 from alpha_chaos.msg import Exchange, FaultEvent
 from alpha_chaos.nodes.clock import peek_nanoseconds, to_time
@@ -75,6 +75,7 @@ class FaultRelayNode(EpisodeNode):
         self._exchanges = self.outlet(Exchange, 'exchanges')
         self._armed: list[Armed] = []
         self._ids = 0
+        self._kinds: dict[str, int] = {}  # armed since the reset, by kind
         self._ledger: list[dict[str, Any]] = []
         self._traffic: dict[str, Traffic] = {}
         self._servers: list[Any] = []
@@ -94,7 +95,7 @@ class FaultRelayNode(EpisodeNode):
                 self.require(traffic.client.server_is_ready(), name)
             traffic.sequence, traffic.last = 0, None
             traffic.goals.clear()
-        self._armed, self._ids, self._ledger = [], 0, []
+        self._armed, self._ids, self._kinds, self._ledger = [], 0, {}, []
         for settings in episode.faults:
             self._arm(parse(faults(), settings, 'fault'))
 
@@ -270,7 +271,10 @@ class FaultRelayNode(EpisodeNode):
             )
         if self.episode is None:
             raise BadSetting('no attempt has begun: call ~/reset first')
-        armed = Armed(self._ids, fault, fault.injector(draws_for(self.episode, self._ids)))
+        same = self._kinds.get(fault.kind, 0)
+        draws = generator(self.episode.draws, self.episode.seed, fault.kind, same)
+        armed = Armed(self._ids, fault, fault.injector(draws))
+        self._kinds[fault.kind] = same + 1
         self._ids += 1
         self._armed.append(armed)
         return armed

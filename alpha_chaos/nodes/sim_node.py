@@ -87,7 +87,7 @@ class SimNode(EpisodeNode):
             self._world.close()
         self._world = body.world()
         self._period = self._world.step_period_s
-        self._first_step = self._step = -task.settle_steps
+        self._first_step = self._step = task.first_step
         self._rate = episode.real_time_factor
         self._digest = StateDigest()
         self._description.send(self._describe(body, task))
@@ -173,8 +173,7 @@ class SimNode(EpisodeNode):
             object_size=[float(side) for size in world.object_sizes_m for side in size],
             workspace_min=Point(x=low[0], y=low[1], z=low[2]),
             workspace_max=Point(x=high[0], y=high[1], z=high[2]),
-            zone=Point(x=task.zone[0], y=task.zone[1], z=task.zone[2]),
-            success_radius=task.success_radius_m,
+            **_goal(task),
         )
 
     # -- commands
@@ -268,6 +267,17 @@ class SimNode(EpisodeNode):
         result.step = self._step
         _settle(handle, result.reached)
         return result
+
+
+def _goal(task: Task) -> dict[str, Any]:
+    """Return what a task aims at, where it has a place zone."""
+    zone = getattr(task, 'zone', None)
+    if zone is None:
+        return {}
+    return {
+        'zone': Point(x=zone[0], y=zone[1], z=zone[2]),
+        'success_radius': float(getattr(task, 'success_radius_m', 0.0)),
+    }
 
 
 def _settle(handle: Any, reached: bool) -> None:

@@ -1,0 +1,171 @@
+"""What is learned in the course of one attempt, and the journal row that comes of it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from alpha_chaos.experiment import Episode
+from alpha_chaos.journal import Row
+from alpha_chaos.tasks.base import Judgement, distance_m
+
+Vector = Sequence[float]
+
+
+class Abort(Exception):
+    """The infrastructure failed; says nothing about the task."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        """Say what failed.
+
+        :param kind: type of the failure, one word ('timeout', 'missed_step' ...)
+        """
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        """Return the reason as the journal has it."""
+        return f'{self.kind}: {self.message}' if self.message else self.kind
+
+
+@dataclass
+class EpisodeRecord:
+    """Facts of one attempt, filled in as they come."""
+
+    episode: Episode
+    attempt: int
+    bag: str = ''
+    failure: str = ''  # first thing that went wrong with the task, empty so far
+    observation: dict[str, Any] = field(default_factory=dict)
+    plan: dict[str, Any] = field(default_factory=dict)
+    planner: dict[str, Any] = field(default_factory=dict)
+    safety: dict[str, Any] = field(default_factory=dict)
+    recording: dict[str, Any] = field(default_factory=dict)
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    ledger: list[dict[str, Any]] = field(default_factory=list)
+    judgement: Judgement | None = None
+    steps: int | None = None
+    digest: str = ''
+
+    def observed(
+        self, now_s: float, sampled_s: float, seen: Vector | None, true: Vector | None
+    ) -> None:
+        """Note how old and how wrong the scene was that the planner is given.
+
+        :param seen: where the scene puts the block of the task [m], None if it is not in it
+        :param true: where the block really is [m]
+        """
+        requested = self._setting('sensor_lag', 'lag_s')
+        staleness = math.nan if true is None else distance_m(seen, true)
+        self.observation = {
+            'requested_lag_s': requested,
+            'delivered_lag_s': now_s - sampled_s,
+            'staleness_m': staleness,
+        }
+
+    def planned(self, actions: int, reasons: Sequence[str], text: str) -> None:
+        """Note the parser's verdict."""
+        self.plan = {
+            'valid': not reasons,
+            'reasons': tuple(reasons),
+            'n_actions': actions,
+            'text': text,
+        }
+        if reasons:
+            self.failed(f'plan_rejected: {reasons[0]}')
+
+    def failed(self, reason: str) -> None:
+        """Note why the task cannot succeed any more; the first reason stays."""
+        self.failure = self.failure or reason
+
+    def relayed(self, report: Mapping[str, Any]) -> None:
+        """Note what the relay says about its faults."""
+        self.ledger = list(report['ledger'])
+        self.faults = [
+            {key: proof[key] for key in ('fault', 'exercised', 'evidence')}
+            for proof in report['faults']
+        ]
+
+    def row(self, wall_s: float, abort: Abort | None = None) -> Row:
+        """Return the journal row: of an aborted attempt if `abort` is given."""
+        episode, judgement = self.episode, self.judgement
+        if abort is None and judgement is None:
+            abort = Abort('harness', 'the episode was never judged')
+        success = None if abort is not None or judgement is None else judgement.success
+        reason = str(abort) if abort is not None else ''
+        if success is False:
+            reason = self.failure or f'not_in_zone: {self._error():.3f} m from its centre'
+        return Row.model_validate(
+            {
+                'run_id': episode.run_id,
+                'arm': episode.arm,
+                'attempt': self.attempt,
+                'condition': episode.condition,
+                'fault_class': episode.fault_class,
+                'label': episode.label,
+                'intensity': episode.intensity,
+                'calibration': episode.calibration,
+                'episode_index': episode.episode_index,
+                'seed': episode.seed,
+                'status': {None: 'aborted', True: 'done', False: 'task_failed'}[success],
+                'reason': reason,
+                'success': success,
+                'secondary_success': None
+                if success is None or judgement is None
+                else judgement.success_secondary,
+                'final_error_m': None if success is None else self._error(),
+                'steps': self.steps,
+                'digest': self.digest,
+                'observation': self.observation,
+                'slip': self._slip(),
+                'offset_m': self._setting('unreachable_target', 'offset_m'),
+                'corruption': self._corruption(),
+                'plan': self.plan,
+                'safety': self.safety,
+                'planner': self.planner,
+                'faults': tuple(self.faults),
+                'recording': self.recording,
+                'wall_s': wall_s,
+                'bag': self.bag,
+            }
+        )
+
+    def _error(self) -> float:
+        return math.nan if self.judgement is None else self.judgement.final_error_m
+
+    def _setting(self, kind: str, key: str) -> Any:
+        for fault in self.episode.faults:
+            if fault['kind'] == kind:
+                return fault.get(key)
+        return None
+
+    def _decision(self, kind: str) -> dict[str, Any] | None:
+        return next((entry for entry in self.ledger if entry['fault'] == kind), None)
+
+    def _slip(self) -> dict[str, Any]:
+        if (probability := self._probability('grasp_slip')) is None:
+            return {}
+        decision = self._decision('grasp_slip')
+        if decision is None:  # nothing was ever lifted
+            return {'probability': probability}
+        return {
+            'probability': probability,
+            'draw': decision['draw'],
+            'slipped': decision['triggered'],
+        }
+
+    def _corruption(self) -> dict[str, Any]:
+        if (probability := self._probability('plan_corruption')) is None:
+            return {}
+        decision = self._decision('plan_corruption')
+        if decision is None:
+            return {'probability': probability}
+        kind = decision['detail'].get('kind', '') if decision['triggered'] else ''
+        return {'probability': probability, 'draw': decision['draw'], 'kind': kind}
+
+    def _probability(self, kind: str) -> Any:
+        for fault in self.episode.faults:
+            if fault['kind'] == kind:
+                return fault.get('probability', 1.0)
+        return None

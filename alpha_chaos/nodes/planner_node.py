@@ -1,0 +1,94 @@
+"""A planner as a service. The two planner nodes differ in where completions come from, if at all."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from alpha_chaos.catalogues import bodies, planners
+from alpha_chaos.experiment import Episode
+from alpha_chaos.nodes.convert import (
+    block_positions,
+    observed_at,
+    plan_message,
+    planner_info,
+    vector,
+)
+from alpha_chaos.nodes.episode_node import EpisodeNode
+from alpha_chaos.nodes.flow import Respond, deferred_service
+from alpha_chaos.planners.base import Complete, PlanReply, PlanRequest
+from alpha_chaos.plugins import parse
+from alpha_chaos.printable import printable
+from alpha_chaos.srv import Plan, Reset
+
+
+class PlannerNode(EpisodeNode):
+    """Answers `~/plan` with the planner that the episode's arm names.
+
+    Planning runs in a thread, so that the node keeps answering while a model thinks.
+    """
+
+    def __init__(self, name: str, complete: Complete | None = None, **options: Any) -> None:
+        super().__init__(name, **options)
+        self._complete = complete
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix='plan')
+        deferred_service(self, Plan, '~/plan', self._on_plan)
+
+    def begin(self, episode: Episode, request: Reset.Request) -> None:
+        """Take the planner of the episode's arm, if it is one of this node's."""
+        planner = parse(planners(), episode.planner, 'planner')
+        self._planner = planner if planner.node == self.get_name() else None
+        self._waypoints = parse(bodies(), episode.body, 'body').waypoints
+
+    def _on_plan(self, request: Plan.Request, response: Plan.Response, respond: Respond) -> None:
+        if not self.is_mine(request.episode_id) or self._planner is None:
+            response.error, response.infrastructure = 'wrong_episode', True
+            response.message = f'{self.get_name()} runs {self.episode_id!r} and plans for its arm only'
+            respond(response)
+            return
+        scene = request.scene
+        asked = PlanRequest(
+            block=request.block,
+            zone=vector(request.zone),
+            success_radius=request.success_radius,
+            blocks=block_positions(scene),
+            observed_s=observed_at(scene),
+            waypoints=self._waypoints,
+            reasons=tuple(request.reasons),
+        )
+        planner, complete = self._planner, self._complete
+
+        def think() -> None:
+            try:
+                reply = planner.plan(asked, complete)
+                fill: Callable[[], None] = lambda: _fill(response, reply, request)  # noqa: E731
+            except Exception as error:  # the supervisor aborts the attempt; the node lives on
+                message = f'{type(error).__name__}: {error}'
+                self.get_logger().error(f'planner failed: {message}')
+
+                def fill() -> None:
+                    response.error, response.infrastructure = 'planner_crashed', True
+                    response.message = printable(message)
+
+            def answer() -> None:
+                fill()
+                respond(response)
+
+            self.executor.create_task(answer)
+
+        self._thread.submit(think)
+
+    def destroy_node(self) -> None:
+        """Do not wait for a thought that nobody will hear."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        super().destroy_node()
+
+
+def _fill(response: Plan.Response, reply: PlanReply, request: Plan.Request) -> None:
+    response.error, response.message = reply.error, printable(reply.message)
+    response.infrastructure = reply.infrastructure
+    response.info = planner_info(reply.info)
+    if reply.plan is not None:
+        response.typed = True
+        response.plan = plan_message(reply.plan, request.scene.header, request.episode_id)
+    elif reply.text is not None:
+        response.text = printable(reply.text)

@@ -1,0 +1,518 @@
+"""The supervisor: runs attempts, one after the other, and is the only node that knows the phases.
+
+It gets jobs from a feed (the matrix runner's connection) or, started on its own, from its
+parameters, and answers each with a journal row.
+"""
+
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import Field, ValidationError
+from rclpy.action import ActionClient
+from rclpy.task import Future
+from std_msgs.msg import Header
+
+from alpha_chaos.action import ExecutePlan
+from alpha_chaos.catalogues import bodies, planners, tasks
+from alpha_chaos.episode import Abort, EpisodeRecord
+from alpha_chaos.experiment import Episode, Experiment
+from alpha_chaos.journal import Row
+from alpha_chaos.msg import EpisodePhase, EpisodeResult, SceneObservation, TopicCount
+from alpha_chaos.nodes.clock import to_seconds
+from alpha_chaos.nodes.convert import (
+    block_positions,
+    observed_at,
+    plan_message,
+    plan_object,
+    point,
+)
+from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
+from alpha_chaos.nodes.flow import Flow, TimedOut, Wait, after, in_time
+from alpha_chaos.nodes.spin import run
+from alpha_chaos.plan import ActionPlan, PlanProblem
+from alpha_chaos.plugins import explain, parse
+from alpha_chaos.run.job import Job, bag_name
+from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
+from alpha_chaos.tasks.base import Advance as AdvancePhase
+from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
+
+HARNESS_ERRORS = 3
+RETRY_S = 0.01  # between two questions whether a node is ready
+
+
+class Feed(Protocol):
+    """Where jobs come from and rows go to."""
+
+    def receive(self) -> Job | None:
+        """Return the next job, None when there are no more. May block."""
+
+    def answer(self, row: Row, ledger: list[dict[str, Any]]) -> None:
+        """Hand over the row of the last job, and what its faults decided."""
+
+
+class SupervisorParams(EpisodeParams):
+    """Parameters of the supervisor."""
+
+    nodes: list[str] = Field([], description='nodes of the graph, in the order they begin')
+    planners: list[str] = Field([], description='planner nodes among them')
+    recorded: list[str] = Field([], description="what the recorder hears: 'publisher topic'")
+    scene_chain: list[str] = Field([], description='nodes a scene passes on its way here')
+    ready_timeout: float = Field(30.0, gt=0, description='for all nodes to be connected [s]')
+    plan_timeout: float = Field(240.0, gt=0, description='for a planner to answer [s]')
+    motion_timeout: float = Field(120.0, gt=0, description='for a plan to be carried out [s]')
+    answer_timeout: float = Field(30.0, gt=0, description='for any other answer [s]')
+    experiment: str = Field('', description='run by itself: name or file of the experiment')
+    run_id: str = Field('', description='run by itself: scenario of the experiment')
+    arm: str = Field('', description='run by itself: planner arm of the experiment')
+    out: str = Field('', description='run by itself: folder for the bag and the journal')
+
+
+class SupervisorNode(EpisodeNode):
+    """Walks through the phases of the task and asks the other nodes."""
+
+    params_model = SupervisorParams
+    params: SupervisorParams
+
+    def __init__(self, feed: Feed | None = None, **options: Any) -> None:
+        super().__init__('supervisor', **options)
+        self.exit_code: int | None = None
+        self._feed = feed or FromParameters(self.params)
+        self._phases = self.outlet(EpisodePhase, 'phase')
+        self._results = self.outlet(EpisodeResult, 'result')
+        self.listen(SceneObservation, 'scene', self._on_scene)
+        self._scene_topic = self.resolve_topic_name('scene')
+        self._advance = self.create_client(Advance, 'sim/advance')
+        self._plan = {
+            name: self.create_client(Plan, f'{name}/plan') for name in self.params.planners
+        }
+        self._execute = ActionClient(self, ExecutePlan, 'execute_plan')
+        self._per_node = {
+            name: {
+                kind: self.create_client(kind, f'{name}/{verb}')
+                for kind, verb in (
+                    (Reset, 'reset'),
+                    (Finish, 'finish'),
+                    (AwaitCount, 'await_count'),
+                )
+            }
+            for name in self.params.nodes
+        }
+        self._flow: Flow | None = None
+        self._jobs = threading.Thread(target=self._take_jobs, daemon=True)
+        self._taken = threading.Semaphore(0)
+        self._jobs.start()
+
+    # -- jobs
+
+    def _take_jobs(self) -> None:
+        """Wait for jobs in a thread of its own; everything else happens on the executor's."""
+        while True:
+            job = self._feed.receive()
+            while self.executor is None:
+                time.sleep(0.001)
+            if job is None:
+                self.executor.create_task(self._no_more)
+                return
+            self.executor.create_task(self._start, job)
+            self._taken.acquire()
+
+    def _no_more(self) -> None:
+        if self.exit_code is None:
+            self.exit_code = getattr(self._feed, 'exit_code', 0)
+
+    def _start(self, job: Job) -> None:
+        started = time.monotonic()
+        record = EpisodeRecord(job.episode, job.attempt, job.bag_name)
+
+        def ended(_: Any, error: BaseException | None) -> None:
+            abort: Abort | None = None
+            if isinstance(error, Abort):
+                abort = error
+            elif isinstance(error, TimedOut):
+                abort = Abort('timeout', str(error))
+            elif error is not None:
+                abort = Abort('harness', f'{type(error).__name__}: {error}')
+            if abort is not None:
+                self.get_logger().error(f'{job.id}: {abort}')
+            row = record.row(time.monotonic() - started, abort)
+            self.episode_id = ''
+            self._feed.answer(row, record.ledger)
+            self._taken.release()
+
+        self._flow = Flow(self._attempt(job, record), ended)
+
+    # -- one attempt
+
+    async def _attempt(self, job: Job, record: EpisodeRecord) -> None:
+        episode = job.episode
+        task: Task = parse(tasks(), episode.task, 'task')
+        await self._reset(job)
+        for phase in task.phases:
+            self._say(phase.name)
+            await self._go_through(phase, task, record)
+        self._say('drain')
+        counts = await self._drain(record)
+        self._say('judge')
+        positions = {
+            block.name: (block.pose.position.x, block.pose.position.y, block.pose.position.z)
+            for block in self._truth.objects
+        }
+        record.judgement = task.judge(positions)
+        record.steps = max(0, int(self._truth.step))
+        self._publish_result(record, job)
+        self._say('done')
+        await self._close_recording(record, counts)
+
+    async def _go_through(self, phase: Phase, task: Task, record: EpisodeRecord) -> None:
+        if isinstance(phase, AdvancePhase):
+            await self._let_pass(phase.steps)
+        elif isinstance(phase, Observe):
+            await self._observe(task, record)
+        elif isinstance(phase, MakePlan):
+            await self._ask_for_plan(task, record)
+        elif isinstance(phase, Execute):
+            await self._carry_out(record)
+
+    async def _reset(self, job: Job) -> None:
+        deadline = time.monotonic() + self.params.ready_timeout
+        request = Reset.Request(
+            episode_id=job.id, episode=job.episode.to_json(), bag=job.bag or ''
+        )
+        missing = ''
+        for name in self.params.nodes:
+            client = self._per_node[name][Reset]
+            while True:
+                if not client.service_is_ready():
+                    missing = f'node {name} is not there'
+                else:
+                    response = await self._call(client, request, f'{name}/reset')
+                    if response.failed:
+                        raise Abort('reset_failed', response.message)
+                    if response.ready:
+                        break
+                    missing = response.message
+                if time.monotonic() > deadline:
+                    raise Abort('not_ready', missing)
+                await Wait(after(self, RETRY_S))
+        own = Reset.Response()
+        while not self._on_reset(request, own).ready:
+            if time.monotonic() > deadline:
+                raise Abort('not_ready', own.message)
+            await Wait(after(self, RETRY_S))
+        for client in (*self._plan.values(), self._advance):
+            while not client.service_is_ready():
+                if time.monotonic() > deadline:
+                    raise Abort('not_ready', f'service {client.srv_name} is not there')
+                await Wait(after(self, RETRY_S))
+        while not self._execute.server_is_ready():
+            if time.monotonic() > deadline:
+                raise Abort('not_ready', 'action execute_plan is not there')
+            await Wait(after(self, RETRY_S))
+
+    def begin(self, episode: Episode, request: Reset.Request) -> None:
+        """Forget the last attempt."""
+        self._scene: SceneObservation | None = None
+        self._plan_message: Any = None
+        self._truth: Any = None
+        self._sim_counts: dict[str, int] = {}
+
+    async def _let_pass(self, steps: int) -> None:
+        response = await self._call(
+            self._advance,
+            Advance.Request(episode_id=self.episode_id, steps=steps),
+            'sim/advance',
+            self.params.motion_timeout,
+        )
+        if not response.ok:
+            raise Abort('body', response.message)
+        self._truth = response.objects
+        self.now = response.objects.header.stamp
+        self._sim_counts = _counts(response.published)
+
+    async def _observe(self, task: Task, record: EpisodeRecord) -> None:
+        """Wait until everything the body has shown has come through, then take the newest."""
+        topic, counts = 'objects', self._sim_counts
+        for name in self.params.scene_chain:
+            source = self._expand(topic)
+            response = await self._await_count(name, source, counts[source])
+            topic, counts = _next_topic(topic), _counts(response.published)
+        await self._own_count(self._scene_topic, counts[self._expand(topic)])
+        truth = {block.name: block.pose.position for block in self._truth.objects}
+        block = task.objects[0]
+        true = _xyz(truth.get(block))
+        if self._scene is None:
+            record.failed('no_observation: no scene came through')
+            return
+        record.observed(
+            to_seconds(self.now),
+            observed_at(self._scene),
+            block_positions(self._scene).get(block),
+            true,
+        )
+
+    async def _ask_for_plan(self, task: Any, record: EpisodeRecord) -> None:
+        if self._scene is None:
+            return
+        episode = record.episode
+        planner = parse(planners(), episode.planner, 'planner')
+        if planner.node not in self._plan:
+            raise Abort('harness', f'planner node {planner.node} is not in this graph')
+        response = await self._call(
+            self._plan[planner.node],
+            Plan.Request(
+                episode_id=self.episode_id,
+                block=task.block,
+                zone=point(task.zone),
+                success_radius=task.success_radius_m,
+                scene=self._scene,
+            ),
+            f'{planner.node}/plan',
+            self.params.plan_timeout,
+        )
+        info = response.info
+        record.planner = {
+            'planner': info.planner,
+            'provider': info.provider,
+            'model': info.model,
+            'digest': info.digest,
+            'prompt_sha256': info.prompt_sha256,
+            'prompt_tokens': info.prompt_tokens,
+            'completion_tokens': info.completion_tokens,
+            'wall_s': info.wall_time,
+            'cached': info.cached,
+            'done_reason': info.done_reason,
+        }
+        if response.error:
+            if response.infrastructure:
+                raise Abort(response.error, response.message)
+            record.planned(0, [f'{response.error}: {response.message}'], '')
+            return
+        if response.typed:
+            plan, reasons = _checked(plan_object(response.plan))
+            text = ''
+        else:
+            text = response.text
+            verdict = ActionPlan.validate_raw_plan(text)
+            plan, reasons = verdict.plan, [str(reason) for reason in verdict.reasons]
+        body = parse(bodies(), episode.body, 'body')
+        try:
+            plan = plan.resolve(block_positions(self._scene), task.zone, body.waypoints)
+        except PlanProblem as problem:
+            plan, reasons = ActionPlan(actions=()), [*reasons, str(problem)]
+        record.planned(len(plan.actions), reasons, text)
+        if not reasons:
+            header = Header(stamp=self.now, frame_id=self._scene.header.frame_id)
+            self._plan_message = plan_message(plan, header, self.episode_id)
+
+    async def _carry_out(self, record: EpisodeRecord) -> None:
+        if self._plan_message is None:
+            return
+        limit = self.params.motion_timeout
+        accepted = await in_time(
+            self,
+            self._execute.send_goal_async(ExecutePlan.Goal(plan=self._plan_message)),
+            self.params.answer_timeout,
+            'execute_plan',
+        )
+        if not accepted.accepted:
+            raise Abort('controller', 'refused the plan')
+        try:
+            answer = await in_time(self, accepted.get_result_async(), limit, 'execute_plan')
+        except TimedOut:
+            accepted.cancel_goal_async()
+            raise
+        if not answer.result.completed:
+            record.failed(f'execution: {answer.result.message}')
+
+    # -- the end of an attempt
+
+    async def _drain(self, record: EpisodeRecord) -> dict[str, int]:
+        """Let every message arrive, end the attempt on every node but the recorder."""
+        counts: dict[str, int] = {}
+        reports: dict[str, Any] = {}
+        order = ['sim', *self.params.scene_chain, 'safety_monitor']
+        order += [
+            name for name in self.params.nodes if name not in order and name != 'recorder'
+        ]
+        hears = {'perception': 'objects', 'fault_relay': 'scene', 'safety_monitor': 'step_state'}
+        for name in order:
+            if (topic := hears.get(name)) and (source := self._expand(topic)) in counts:
+                await self._await_count(name, source, counts[source])
+            response = await self._call(
+                self._per_node[name][Finish],
+                Finish.Request(episode_id=self.episode_id),
+                f'{name}/finish',
+            )
+            if not response.ok:
+                raise Abort('finish_failed', response.message)
+            reports[name] = _report(response.report)
+            counts.update(_counts(response.published))
+        record.digest = reports['sim']['digest']
+        if 'fault_relay' in reports:
+            record.relayed(reports['fault_relay'])
+        monitor = reports['safety_monitor']
+        if not monitor['gap'] and monitor['last_step'] != reports['sim']['step']:
+            monitor['gap'] = f'ended at {monitor["last_step"]} of {reports["sim"]["step"]}'
+        if monitor['gap']:
+            raise Abort('missed_step', monitor['gap'])
+        record.safety = {key: monitor[key] for key in ('raw_sweeps', 'events')}
+        return counts
+
+    def _publish_result(self, record: EpisodeRecord, job: Job) -> None:
+        row = record.row(0.0)
+        self._results.send(
+            EpisodeResult(
+                stamp=self.now,
+                episode_id=self.episode_id,
+                run_id=row.run_id,
+                arm=row.arm,
+                condition=row.condition,
+                status=row.status,
+                reason=row.reason,
+                success=bool(row.success),
+                final_error=float('nan') if row.final_error_m is None else row.final_error_m,
+                steps=row.steps or 0,
+                digest=row.digest,
+                journal=row.model_dump_json(),
+            )
+        )
+
+    async def _close_recording(self, record: EpisodeRecord, counts: dict[str, int]) -> None:
+        if 'recorder' not in self.params.nodes:
+            return
+        counts.update(_counts(self.published()))
+        for entry in self.params.recorded:
+            topic = self._expand(entry.split()[1])
+            await self._await_count('recorder', topic, counts[topic])
+        response = await self._call(
+            self._per_node['recorder'][Finish],
+            Finish.Request(episode_id=self.episode_id),
+            'recorder/finish',
+        )
+        if not response.ok:
+            raise Abort('recording', response.message)
+        report = _report(response.report)
+        if not record.bag:
+            return
+        wrong = [
+            f'{topic}: {got} of {counts[topic]}'
+            for topic, got in report['counts'].items()
+            if got != counts[topic]
+        ]
+        record.recording = {
+            'messages': report['messages'],
+            'bytes': report['bytes'],
+            'lost': sum(counts[topic] - got for topic, got in report['counts'].items()),
+        }
+        if wrong:
+            raise Abort('recording', f'not what was sent: {", ".join(wrong)}')
+
+    # -- asking
+
+    async def _call(self, client: Any, request: Any, what: str, limit: float = 0.0) -> Any:
+        future = client.call_async(request)
+        try:
+            return await in_time(self, future, limit or self.params.answer_timeout, what)
+        except TimedOut:
+            client.remove_pending_request(future)  # a late answer finds nobody
+            raise
+
+    async def _await_count(self, node: str, topic: str, count: int) -> Any:
+        response = await self._call(
+            self._per_node[node][AwaitCount],
+            AwaitCount.Request(episode_id=self.episode_id, topic=topic, received=count),
+            f'{node}/await_count of {topic}',
+        )
+        if not response.ok:
+            raise Abort('harness', response.message)
+        return response
+
+    async def _own_count(self, topic: str, count: int) -> None:
+        future = Future()
+        self._on_await_count(
+            AwaitCount.Request(episode_id=self.episode_id, topic=topic, received=count),
+            AwaitCount.Response(),
+            future.set_result,
+        )
+        await in_time(self, future, self.params.answer_timeout, topic)
+
+    def _on_scene(self, message: SceneObservation) -> None:
+        self._scene = message
+
+    def _say(self, phase: str) -> None:
+        self._phases.send(
+            EpisodePhase(stamp=self.now, episode_id=self.episode_id, phase=phase)
+        )
+
+    def _expand(self, topic: str) -> str:
+        return self.resolve_topic_name(topic, only_expand=True)
+
+
+class FromParameters:
+    """One job, as the node's parameters name it; its row goes into the folder's journal."""
+
+    def __init__(self, params: SupervisorParams) -> None:
+        self._params = params
+        self._given = False
+        self.exit_code = 0
+
+    def receive(self) -> Job | None:
+        """Return the job once."""
+        if self._given or not self._params.experiment:
+            return None
+        self._given = True
+        from alpha_chaos.run.job import choose
+
+        return choose(
+            Experiment.load(self._params.experiment),
+            self._params.run_id,
+            self._params.arm,
+            Path(self._params.out) if self._params.out else None,
+        )
+
+    def answer(self, row: Row, ledger: list[dict[str, Any]]) -> None:
+        """Append to the journal and show the verdict."""
+        from alpha_chaos.run.job import keep
+
+        if self._params.out:
+            keep(Path(self._params.out), row, ledger)
+        print(row.model_dump_json(), flush=True)
+        self.exit_code = HARNESS_ERRORS if row.status == 'aborted' else 0
+
+
+def _counts(published: list[TopicCount]) -> dict[str, int]:
+    return {entry.topic: int(entry.count) for entry in published}
+
+
+def _next_topic(topic: str) -> str:
+    return {'objects': 'scene', 'scene': 'relay/scene'}[topic]
+
+
+def _report(text: str) -> Any:
+    import json
+
+    return json.loads(text)
+
+
+def _xyz(position: Any) -> tuple[float, float, float] | None:
+    return None if position is None else (position.x, position.y, position.z)
+
+
+def _checked(plan: dict[str, Any]) -> tuple[ActionPlan, list[str]]:
+    try:
+        checked = ActionPlan.model_validate(plan)
+    except ValidationError as error:
+        return ActionPlan(actions=()), [explain(error)]
+    return checked, [] if checked.actions else ['an empty plan is no plan: nothing to execute']
+
+
+def main() -> int:
+    """Run the node."""
+    return run(SupervisorNode)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""Running a matrix of episodes: jobs, processes, domains, resume, progress."""

@@ -1,0 +1,230 @@
+"""The matrix: every episode of an experiment once, over several graphs side by side.
+
+A run can be stopped anywhere, by anything; the same call goes on with what is missing.
+"""
+
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from alpha_chaos.catalogues import planners
+from alpha_chaos.episode import Abort, EpisodeRecord
+from alpha_chaos.experiment import Episode
+from alpha_chaos.graph import PLANNERS, Graph, episode_graph
+from alpha_chaos.journal import Journal, Row, missing
+from alpha_chaos.ledger import Ledger
+from alpha_chaos.plugins import parse
+from alpha_chaos.run.domains import Domains
+from alpha_chaos.run.job import Job, entries, prepare
+from alpha_chaos.run.processes import GraphProcesses, NodeDied, Overdue, context
+
+Isolation = Literal['episode', 'worker']
+
+# A graph that is used again is replaced when it has grown past this: a leak must not end a run.
+RECYCLE_BYTES = 4 * 1024**3
+LOOK_EVERY = 20  # episodes between two looks at the memory
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a matrix runs; nothing here changes a result.
+
+    :param isolation: 'episode': fresh processes and a fresh domain for each episode; 'worker': the
+        processes are used again
+    :param composed: all nodes of a graph in one process
+    :param retries: further attempts at an episode whose attempt was aborted
+    :param limit_s: wall-clock time after which an attempt is given up
+    """
+
+    workers: int = 2
+    isolation: Isolation = 'episode'
+    composed: bool = False
+    retries: int = 2
+    limit_s: float = 600.0
+
+
+@dataclass
+class Outcome:
+    """What a call has done."""
+
+    ran: int = 0  # attempts
+    left: list[Episode] = field(default_factory=list)  # episodes without a result
+    stopped: bool = False
+    dirty: bool = False  # processes had to be killed, or died
+
+
+OnRow = Callable[[Row], None]
+
+
+def run_matrix(
+    episodes: Sequence[Episode],
+    out: Path,
+    options: Options,
+    on_row: OnRow = lambda row: None,
+    stop: threading.Event | None = None,
+) -> Outcome:
+    """Run every episode that has no result in `out` yet.
+
+    :param on_row: called after each attempt, by one thread at a time
+    :param stop: set it to end the run early and in order
+    :raises jsonl.Busy: when another runner works in `out`
+    """
+    with Journal(out) as journal, Ledger(out) as ledger:
+        return _Matrix(episodes, out, options, journal, ledger, on_row, stop).run()
+
+
+class _Matrix:
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        out: Path,
+        options: Options,
+        journal: Journal,
+        ledger: Ledger,
+        on_row: OnRow,
+        stop: threading.Event | None,
+    ) -> None:
+        self._episodes = list(episodes)
+        self._out = out
+        self._options = options
+        self._journal = journal
+        self._ledger = ledger
+        self._on_row = on_row
+        self._stop = stop or threading.Event()
+        self._todo: queue.SimpleQueue[Episode] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._forks = context()
+        self._domains = Domains()
+        self._nodes = sorted({_planner_node(episode) for episode in episodes})
+        self._failure: BaseException | None = None
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        todo = missing(self._episodes, self._journal.rows)
+        for episode in todo:
+            self._todo.put(episode)
+        workers = [
+            threading.Thread(target=self._work, name=f'worker-{number}', daemon=True)
+            for number in range(min(self._options.workers, len(todo)))
+        ]
+        for worker in workers:
+            worker.start()
+        try:
+            for worker in workers:
+                while worker.is_alive():
+                    worker.join(0.2)
+        except KeyboardInterrupt:
+            self._stop.set()
+            for worker in workers:
+                worker.join()
+        if self._failure is not None:
+            raise self._failure
+        self.outcome.stopped = self._stop.is_set()
+        self.outcome.left = missing(self._episodes, self._journal.rows)
+        if self.outcome.dirty:
+            clean_shared_memory()
+        return self.outcome
+
+    # -- one worker
+
+    def _work(self) -> None:
+        graph: _Running | None = None
+        try:
+            while not self._stop.is_set():
+                try:
+                    episode = self._todo.get_nowait()
+                except queue.Empty:
+                    return
+                for _ in range(1 + self._options.retries):
+                    graph = graph or self._start(episode)
+                    row = self._attempt(graph, episode)
+                    aborted = row is None or row.status == 'aborted'
+                    if aborted or self._options.isolation == 'episode' or graph.grown():
+                        self._end(graph)
+                        graph = None
+                    if not aborted or self._stop.is_set():
+                        break
+        except BaseException as error:  # the caller raises it again, and the others stop
+            self._failure = self._failure or error
+            self._stop.set()
+        finally:
+            if graph is not None:
+                self._end(graph)
+
+    def _start(self, episode: Episode) -> '_Running':
+        nodes = (
+            [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
+        )
+        return _Running(
+            self._forks, episode_graph(nodes), self._domains, self._out, self._options.composed
+        )
+
+    def _end(self, graph: '_Running') -> None:
+        if not graph.end():
+            self.outcome.dirty = True
+
+    def _attempt(self, graph: '_Running', episode: Episode) -> Row | None:
+        """Run one attempt; None if the run was stopped, and the attempt is nobody's fault."""
+        with self._lock:
+            job = prepare(episode, self._journal.rows, self._out)
+        started = time.monotonic()
+        ledger: list[dict[str, Any]] = []
+        try:
+            row, ledger = graph.processes.run(job, self._options.limit_s, self._stop)
+        except NodeDied as died:
+            if self._stop.is_set():
+                return None
+            row = _aborted(job, Abort('node_died', str(died)), time.monotonic() - started)
+            self.outcome.dirty = True
+        except Overdue as overdue:
+            row = _aborted(job, Abort('timeout', str(overdue)), time.monotonic() - started)
+        with self._lock:
+            self._ledger.extend(entries(row, ledger))
+            self._journal.append(row)
+            self.outcome.ran += 1
+            self._on_row(row)
+        return row
+
+
+class _Running:
+    """A graph under way, and the domain it has to itself."""
+
+    def __init__(
+        self, forks: Any, graph: Graph, domains: Domains, out: Path, composed: bool
+    ) -> None:
+        self._domains = domains
+        self._domain = domains.claim()
+        self.processes = GraphProcesses(forks, graph, self._domain, out / 'nodes.log', composed)
+
+    def grown(self) -> bool:
+        done = self.processes.answered
+        return done % LOOK_EVERY == 0 and self.processes.memory_bytes() > RECYCLE_BYTES
+
+    def end(self) -> bool:
+        clean = self.processes.stop()
+        self._domains.free(self._domain)
+        return clean
+
+
+def clean_shared_memory() -> None:
+    """Remove what killed DDS participants left in shared memory; what is in use stays."""
+    tool = shutil.which('fastdds', path=str(Path(sys.executable).parent)) or shutil.which('fastdds')
+    if tool is not None:
+        subprocess.run([tool, 'shm', 'clean'], stdout=subprocess.DEVNULL, check=False)
+
+
+def _planner_node(episode: Episode) -> str:
+    node: str = parse(planners(), episode.planner, 'planner').node
+    assert node in PLANNERS
+    return node
+
+
+def _aborted(job: Job, abort: Abort, wall_s: float) -> Row:
+    return EpisodeRecord(job.episode, job.attempt, job.bag_name).row(wall_s, abort)

@@ -1,0 +1,236 @@
+"""The nodes of a graph as processes, forked from one server that has imported everything once.
+
+Importing rclpy, numpy and the messages takes most of a node's start; a fork has them at once. Each
+node is still a process of its own, with its own DDS participant.
+"""
+
+import ctypes
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any
+
+from alpha_chaos.graph import Graph, NodeSpec
+from alpha_chaos.journal import Row
+from alpha_chaos.resources import config_folder
+from alpha_chaos.run.job import Job
+
+STOP_S = 3.0  # a node that was told to stop has this long
+LOOK_S = 0.2  # between two looks whether the run shall stop
+_PR_SET_NAME = 15
+_PRELOAD = [
+    'alpha_chaos.run.preload',
+]
+
+
+class NodeDied(RuntimeError):
+    """A node ended while it was needed."""
+
+
+class Overdue(RuntimeError):
+    """The supervisor did not answer in time."""
+
+
+@dataclass
+class PipeFeed:
+    """The supervisor's end of the connection to the runner."""
+
+    connection: Connection
+
+    def receive(self) -> Job | None:
+        """Return the next job, None when the runner has closed the connection."""
+        try:
+            job: Job | None = self.connection.recv()
+        except (EOFError, OSError):
+            return None
+        return job
+
+    def answer(self, row: Row, ledger: list[dict[str, Any]]) -> None:
+        """Send the row of the last job."""
+        try:
+            self.connection.send((row, ledger))
+        except OSError:  # the runner is gone, and with it everyone who wanted the answer
+            return
+
+
+def context() -> Any:
+    """Return the multiprocessing context whose server has everything imported."""
+    made = multiprocessing.get_context('forkserver')
+    made.set_forkserver_preload(_PRELOAD)
+    return made
+
+
+def environment(domain: int) -> dict[str, str]:
+    """Return what a graph's processes need in their environment."""
+    return {
+        'ROS_DOMAIN_ID': str(domain),
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        'FASTRTPS_DEFAULT_PROFILES_FILE': str(config_folder() / 'fastdds.xml'),
+    }
+
+
+def node_class(spec: NodeSpec) -> Callable[..., Any]:
+    """Return the class of a node."""
+    module = importlib.import_module(f'alpha_chaos.nodes.{spec.executable}_node')
+    name = ''.join(part.capitalize() for part in spec.executable.split('_')) + 'Node'
+    made: Callable[..., Any] = getattr(module, name)
+    return made
+
+
+def make_node(spec: NodeSpec, feed: PipeFeed | None) -> Any:
+    """Construct a node with its parameters and remappings."""
+    from rclpy.parameter import Parameter
+
+    arguments = ['--ros-args']
+    for source, target in spec.remappings:
+        arguments += ['-r', f'{source}:={target}']
+    types = {list: Parameter.Type.STRING_ARRAY}
+    overrides = [
+        Parameter(name, types.get(type(value)), value) for name, value in spec.parameters.items()
+    ]
+    options: dict[str, Any] = {'cli_args': arguments, 'parameter_overrides': overrides}
+    if feed is not None:
+        options['feed'] = feed
+    return node_class(spec)(**options)
+
+
+def _be(
+    specs: Sequence[NodeSpec],
+    env: Mapping[str, str],
+    log: str,
+    connection: Connection | None,
+) -> None:
+    """Be the process of one node, or of several."""
+    os.environ.update(env)
+    title = specs[0].name if len(specs) == 1 else 'alpha_chaos'
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, title.encode()[:15], 0, 0, 0)
+    os.setpgid(0, 0)  # the terminal's Ctrl-C is for the runner, which ends its nodes in order
+    if log:
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        os.close(descriptor)
+    from alpha_chaos.nodes.spin import run_all
+
+    feed = PipeFeed(connection) if connection is not None else None
+
+    def maker(spec: NodeSpec) -> Callable[[], Any]:
+        return lambda: make_node(spec, feed if spec.name == 'supervisor' else None)
+
+    sys.exit(run_all([maker(spec) for spec in specs], []))
+
+
+class GraphProcesses:
+    """One running graph."""
+
+    def __init__(
+        self, forks: Any, graph: Graph, domain: int, log: Path | None, composed: bool
+    ) -> None:
+        """Start it; returns before the nodes have found each other."""
+        self._connection, theirs = forks.Pipe()
+        self.processes: dict[str, ForkServerProcess] = {}
+        self.answered = 0
+        groups: list[Sequence[NodeSpec]] = (
+            [graph.nodes] if composed else [[node] for node in graph.nodes]
+        )
+        for group in groups:
+            name = 'graph' if composed else group[0].name
+            supervises = any(node.name == 'supervisor' for node in group)
+            process = forks.Process(
+                target=_be,
+                args=(group, environment(domain), str(log or ''), theirs if supervises else None),
+                name=name,
+                daemon=True,
+            )
+            process.start()
+            self.processes[name] = process
+        theirs.close()
+
+    def run(
+        self, job: Job, limit_s: float, stop: threading.Event
+    ) -> tuple[Row, list[dict[str, Any]]]:
+        """Run one attempt and return its row and what its faults decided.
+
+        :raises NodeDied: if a node ends before the answer is there, or `stop` is set
+        :raises Overdue: if there is no answer within the limit
+        """
+        try:
+            self._connection.send(job)
+        except OSError:
+            raise NodeDied(self._dead() or 'supervisor (connection lost)') from None
+        sentinels = [process.sentinel for process in self.processes.values()]
+        deadline = time.monotonic() + limit_s
+        ready: list[Any] = []
+        while not ready and time.monotonic() < deadline:
+            ready = wait([self._connection, *sentinels], LOOK_S)
+            if stop.is_set() and not ready:
+                raise NodeDied('stopped')
+        if not ready:
+            raise Overdue(f'no answer from the supervisor within {limit_s:g} s')
+        if self._connection in ready:
+            try:
+                answer: tuple[Row, list[dict[str, Any]]] = self._connection.recv()
+            except (EOFError, OSError):
+                raise NodeDied(self._dead() or 'supervisor (connection lost)') from None
+            self.answered += 1
+            return answer
+        raise NodeDied(self._dead())
+
+    def memory_bytes(self) -> int:
+        """Return the resident memory of all processes together."""
+        import psutil
+
+        total = 0
+        for process in self.processes.values():
+            try:
+                total += psutil.Process(process.pid).memory_info().rss
+            except psutil.NoSuchProcess:
+                continue
+        return total
+
+    def stop(self) -> bool:
+        """End all processes; return whether all of them left in order."""
+        self._connection.close()
+        clean = True
+        for process in self.processes.values():
+            if process.is_alive():
+                _signal(process, signal.SIGINT)
+        deadline = time.monotonic() + STOP_S
+        for process in self.processes.values():
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join()
+            clean = clean and process.exitcode == 0
+            process.close()
+        self.processes = {}
+        return clean
+
+    def _dead(self) -> str:
+        time.sleep(0.05)  # so that all that died together are seen, not the first alone
+        dead = [
+            f'{name} ({_how(process.exitcode)})'
+            for name, process in self.processes.items()
+            if process.exitcode is not None
+        ]
+        return ', '.join(dead)
+
+
+def _how(code: int | None) -> str:
+    return f'signal {-code}' if code is not None and code < 0 else f'exit code {code}'
+
+
+def _signal(process: ForkServerProcess, number: int) -> None:
+    try:
+        os.kill(process.pid or 0, number)
+    except ProcessLookupError:
+        return
