@@ -147,14 +147,3 @@ def checked_vector(values: Sequence[float], size: int, what: str) -> tuple[float
     if len(vector) != size or not all(map(math.isfinite, vector)):
         raise BadCommand(f'{what} must be {size} finite numbers, not {list(vector)}')
     return vector
-
-
-def checked_orientation(values: Sequence[float]) -> tuple[float, ...]:
-    """Return a quaternion x y z w.
-
-    :raises BadCommand: if it is not finite or not of length 1 within 1e-3
-    """
-    quaternion = checked_vector(values, 4, 'orientation')
-    if abs(math.hypot(*quaternion) - 1) > 1e-3:
-        raise BadCommand(f'orientation must have length 1, not {list(quaternion)}')
-    return quaternion

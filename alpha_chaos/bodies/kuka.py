@@ -17,7 +17,7 @@ from alpha_chaos.bodies.base import (
     EndEffector,
     GripOutcome,
 )
-from alpha_chaos.bodies.bullet import BulletWorld, checked_orientation, checked_vector
+from alpha_chaos.bodies.bullet import BulletWorld, checked_vector
 from alpha_chaos.plan import Waypoints
 
 STEP_PERIOD_S = 1 / 240
@@ -105,19 +105,19 @@ class KukaWorld(BulletWorld):
 
     def start_move(self, position_m: Sequence[float], orientation: Sequence[float] | None) -> int:
         """Solve for the target once and set the motors; return the number of steps, 240."""
-        target = [checked_vector(position_m, 3, 'position')]
+        target = checked_vector(position_m, 3, 'position')
         if orientation is not None:
-            target.append(checked_orientation(orientation))
+            raise BadCommand('this body moves to positions only: leave the orientation free')
         joints = self._call(
             'calculateInverseKinematics',
             self._arm,
             END_EFFECTOR_LINK,
-            *target,
+            target,
             maxNumIterations=IK_ITERATIONS,
             residualThreshold=IK_RESIDUAL,
         )
         if not all(map(math.isfinite, joints)):
-            raise BadCommand(f'no joint angles for the position {list(target[0])}')
+            raise BadCommand(f'no joint angles for the position {list(target)}')
         for joint, angle in zip(self._joints, joints, strict=True):
             self._call(
                 'setJointMotorControl2',
@@ -138,7 +138,9 @@ class KukaWorld(BulletWorld):
 
     def start_grip(self, opening_m: float, max_effort_n: float, object_name: str) -> int:
         """Fix the object to the end effector, weaken that, or let go; return 0, at once."""
-        checked_vector((opening_m, max_effort_n), 2, 'opening and effort')
+        opening_m, max_effort_n = checked_vector(
+            (opening_m, max_effort_n), 2, 'opening and effort'
+        )
         if opening_m < 0:
             raise BadCommand(f'the opening must not be negative: {opening_m} m')
         if max_effort_n < 0:

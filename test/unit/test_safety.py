@@ -1,5 +1,5 @@
 import math
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -332,7 +332,7 @@ def test_events_of_one_key_are_in_order_and_a_window_apart(steps, window):
     )
     for _, of_one_key in groupby(events, key=lambda event: (event.rule, event.key)):
         one_key = list(of_one_key)
-        for earlier, later in zip(one_key, one_key[1:], strict=False):
+        for earlier, later in pairwise(one_key):
             assert later.open_step - earlier.close_step > window
             assert not earlier.open_at_end
 
