@@ -1,0 +1,1 @@
+"""Planners: one plug-in per file."""

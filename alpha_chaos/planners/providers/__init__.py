@@ -1,0 +1,1 @@
+"""Where completions come from: one provider per file."""
