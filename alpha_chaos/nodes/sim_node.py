@@ -65,7 +65,7 @@ class SimNode(EpisodeNode):
         self._steps = self.outlet(StepState, 'step_state')
         self._objects = self.outlet(ObjectStates, 'objects')
         self._joints = self.outlet(JointState, 'joint_states')
-        self._clock = self.outlet(Clock, '/clock')
+        self._time_out = self.outlet(Clock, '/clock')
         self._description = self.outlet(WorldDescription, 'world', qos.LATCHED)
         deferred_service(self, Advance, '~/advance', self._on_advance)
         self._servers = [
@@ -133,7 +133,7 @@ class SimNode(EpisodeNode):
         message.contact_normal_force = state.contact_force
         self._steps.send(message)
         if (self._step - self._first_step) % self.params.objects_every_n_steps == 0:
-            self._clock.send(Clock(clock=self.now))
+            self._time_out.send(Clock(clock=self.now))
             self._joints.send(
                 JointState(
                     header=header,
