@@ -41,7 +41,9 @@ class _Lag(Injector):
         super().__init__()
         self._fault = fault
         self._draws = draws
-        self._lag_ns = _nanoseconds(fault.lag_s)
+        # Two stamps and the lag, each rounded to 1 ns: 44/240 s is a step of 1/240 s after 43/240 s,
+        # and yet 1 ns too early.
+        self._lag_ns = max(_nanoseconds(fault.lag_s) - 1, 0)
         self._stamps_ns: list[int] = []  # sorted, and `_samples` in the same order
         self._samples: list[Sample] = []
         self._saturated = 0
