@@ -21,6 +21,7 @@ from pydantic import (
 
 from alpha_chaos import jsonl
 from alpha_chaos.plugins import explain
+from alpha_chaos.printable import printable
 
 FILE = 'journal.jsonl'
 Status = Literal['done', 'task_failed', 'aborted']
@@ -57,7 +58,11 @@ def _as_evidence(value: Any) -> dict[str, Any]:
     return {str(key): _as_json(item) for key, item in value.items()}
 
 
-Text = Annotated[str, PlainValidator(_any_text), PlainSerializer(lambda text: text)]
+# As a Python object, and so on disk, it is the original; pydantic's own JSON, made for sending,
+# escapes what has no UTF-8 form.
+Text = Annotated[
+    str, PlainValidator(_any_text), PlainSerializer(printable, return_type=str, when_used='json')
+]
 Name = Annotated[str, Field(min_length=1)]
 Number = Annotated[float | None, BeforeValidator(_nan_is_unknown)]  # NaN comes in as None
 Count = Annotated[int, Field(ge=0)]

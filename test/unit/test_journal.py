@@ -96,6 +96,12 @@ def test_a_row_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert journal.read(tmp_path).rows == (row,)
 
 
+def test_a_row_can_be_sent_whatever_a_model_wrote() -> None:
+    row = an_abort('crash: \x00\ud800', plan={'text': '\udfff'})
+    sent = json.loads(row.model_dump_json())
+    assert (sent['reason'], sent['plan']['text']) == ('crash: \\u0000\\ud800', '\\udfff')
+
+
 def test_the_file_is_plain_ascii_with_one_line_a_row(tmp_path: Path) -> None:
     path = written(tmp_path, an_abort('crash: 节点\n\u2028\ud800'), a_row())
     assert path.read_bytes().isascii()
