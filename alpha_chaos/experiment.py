@@ -290,6 +290,7 @@ class _Reader:
             body = parse(catalogues.bodies(), settings.body, 'body')
         with self._at(('task',)):
             task = parse(catalogues.tasks(), settings.task, 'task')
+            _check_objects(task, body)
         arms = []
         for name, planner in settings.arms.items():
             with self._at(('arms', name)):
@@ -323,6 +324,11 @@ class _Reader:
         given = [key for key in keys if getattr(condition, key) not in ((), None)]
         if len(given) > 1:
             raise self._file.problem((*at, given[1]), f'give either {given[0]} or {given[1]}')
+        known = catalogues.faults()
+        for number, fault in enumerate(condition.faults):
+            kind = fault.get('kind')
+            if not isinstance(kind, str) or kind not in known:
+                raise self._file.problem((*at, 'faults', number), unknown('fault', kind, known))
         if not given:
             faults = self._faults(condition, at, lambda kind: {})
             yield Cell(condition.name, condition.name, '', None, faults, condition.episodes)
@@ -345,8 +351,8 @@ class _Reader:
             known = ', '.join(self._calibration.parameters)
             raise self._file.problem(
                 at,
-                f'calibration {self._calibration.name!r} has none of the faults of this condition, '
-                f'so its intensity would change nothing; it has {known}',
+                f'calibration {self._calibration.name!r} has none of the faults of this '
+                f'condition, so its intensity would change nothing; it has {known}',
             )
         return self._calibration
 
@@ -375,6 +381,12 @@ def _levels(condition: ConditionSettings, at: Location) -> Iterator[tuple[str, s
         yield f'{condition.name}_{label}', label, (*at, 'labels', index)
     if not condition.labels:
         yield condition.name, condition.label or '', at
+
+
+def _check_objects(task: 'Task', body: 'Body') -> None:
+    for name in task.objects:
+        if name not in body.objects:
+            raise BadSetting(f'the body has no block {name!r}; it has {", ".join(body.objects)}')
 
 
 def _settings(plugin: Plugin) -> Settings:

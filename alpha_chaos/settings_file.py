@@ -6,6 +6,7 @@ from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from alpha_chaos.plugins import BadSetting, unknown
 
@@ -76,7 +77,7 @@ class SettingsFile:
         try:
             return model.model_validate(self.content)
         except ValidationError as error:
-            first = min(error.errors(), key=lambda problem: self._line(problem['loc']))
+            first = min(error.errors(), key=self._order)
             location = first['loc']
             if first['type'] == 'extra_forbidden':
                 owner = _model_at(model, location[:-1])
@@ -88,6 +89,10 @@ class SettingsFile:
                 # What follows the part that is in the file is pydantic's name of a type.
                 text = _spelled(self._known(location), first['msg'])
             raise self.problem(location, text) from None
+
+    def _order(self, problem: ErrorDetails) -> tuple[bool, int]:
+        # A key that is missing, or a list that is too short, may be so because of another mistake.
+        return problem['type'] in ('missing', 'too_short'), self._line(problem['loc'])
 
     def _known(self, location: Location) -> Location:
         while location not in self._lines:

@@ -187,6 +187,11 @@ class Body(Plugin):
 
     @property
     @abstractmethod
+    def objects(self) -> tuple[str, ...]:
+        """Return the names of the loose objects in the scene."""
+
+    @property
+    @abstractmethod
     def waypoints(self) -> Waypoints:
         """Return how far above blocks and zone this body's waypoints lie."""
 

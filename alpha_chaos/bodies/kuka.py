@@ -70,6 +70,11 @@ class Kuka(Body):
         return blocks
 
     @property
+    def objects(self) -> tuple[str, ...]:
+        """Return the names of the blocks."""
+        return tuple(block.name for block in self.blocks)
+
+    @property
     def waypoints(self) -> Waypoints:
         """Return the paper's waypoints."""
         return Waypoints(hover=0.15, grasp=0.02, lift=0.15, zone_hover=0.15, zone_place=0.06)

@@ -41,8 +41,8 @@ class _Lag(Injector):
         super().__init__()
         self._fault = fault
         self._draws = draws
-        # Two stamps and the lag, each rounded to 1 ns: 44/240 s is a step of 1/240 s after 43/240 s,
-        # and yet 1 ns too early.
+        # Stamps and lag are each rounded to 1 ns, so that 44/240 s comes 1 ns less than a lag of
+        # 1/240 s after 43/240 s.
         self._lag_ns = max(_nanoseconds(fault.lag_s) - 1, 0)
         self._stamps_ns: list[int] = []  # sorted, and `_samples` in the same order
         self._samples: list[Sample] = []
