@@ -13,6 +13,7 @@ PLANNERS = ('oracle_planner', 'llm_planner')
 RELAY = 'fault_relay'
 RECORDER = 'recorder'
 
+ACTION_PARTS = ('send_goal', 'cancel_goal', 'get_result', 'feedback', 'status')
 MSG = 'alpha_chaos/msg/'
 
 
@@ -40,6 +41,16 @@ class Route:
     def output(self) -> str:
         """Return the name under which consumers find it."""
         return f'relay/{self.name}'
+
+    @property
+    def remappings(self) -> tuple[tuple[str, str], ...]:
+        """Return what sends a consumer to the output.
+
+        A rule for an action's name does nothing (ROS 2 Jazzy): what is looked up are the names of
+        the services and topics that it is made of.
+        """
+        parts = [f'/_action/{part}' for part in ACTION_PARTS] if self.kind == 'action' else ['']
+        return tuple((self.name + part, self.output + part) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -124,7 +135,9 @@ def episode_graph(planners: Sequence[str] = PLANNERS, relay: bool = True) -> Gra
         ]
 
     def remap(node: str) -> tuple[tuple[str, str], ...]:
-        return tuple((route.name, route.output) for route in attacked if route.consumer == node)
+        return tuple(
+            rule for route in attacked if route.consumer == node for rule in route.remappings
+        )
 
     names = [RECORDER, 'safety_monitor', 'perception']
     names += [RELAY] if relay else []
@@ -139,6 +152,8 @@ def episode_graph(planners: Sequence[str] = PLANNERS, relay: bool = True) -> Gra
             ]
         if name == RELAY:
             parameters['routes'] = [f'{route.kind} {route.name} {route.type}' for route in attacked]
+            # This graph's body is a simulator; for a live robot the relay's default is off.
+            parameters['enable_injection'] = True
         nodes.append(NodeSpec(name, parameters, remap(name)))
     supervisor = NodeSpec(
         'supervisor',

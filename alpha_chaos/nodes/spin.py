@@ -1,6 +1,7 @@
 """Run nodes until they are done, are told to stop (SIGINT, SIGTERM) or their launcher is gone."""
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -35,8 +36,8 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     rclpy.init(args=list(sys.argv if args is None else args))
     nodes: list[Node] = []
+    executor = EventsExecutor()
     try:
-        executor = EventsExecutor()
         for make in makers:
             nodes.append(make())
             executor.add_node(nodes[-1])
@@ -55,7 +56,13 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
     finally:
         for node in nodes:
             node.destroy_node()
+        nodes.clear()
         rclpy.try_shutdown()
+        # The DDS participant goes with the last reference to its context, and only then are its
+        # files in shared memory removed; a forked process ends without collecting garbage.
+        del executor
+        gc.collect()
+        rclpy.get_default_context().destroy()
 
 
 def exit_code(node: Any) -> int | None:

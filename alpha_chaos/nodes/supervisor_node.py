@@ -181,6 +181,12 @@ class SupervisorNode(EpisodeNode):
         request = Reset.Request(
             episode_id=job.id, episode=job.episode.to_json(), bag=job.bag or ''
         )
+        # First this node: the scene may come in as soon as the body begins.
+        own = Reset.Response()
+        while not self._on_reset(request, own).ready:
+            if time.monotonic() > deadline:
+                raise Abort('not_ready', own.message)
+            await Wait(after(self, RETRY_S))
         missing = ''
         for name in self.params.nodes:
             client = self._per_node[name][Reset]
@@ -197,11 +203,6 @@ class SupervisorNode(EpisodeNode):
                 if time.monotonic() > deadline:
                     raise Abort('not_ready', missing)
                 await Wait(after(self, RETRY_S))
-        own = Reset.Response()
-        while not self._on_reset(request, own).ready:
-            if time.monotonic() > deadline:
-                raise Abort('not_ready', own.message)
-            await Wait(after(self, RETRY_S))
         for client in (*self._plan.values(), self._advance):
             while not client.service_is_ready():
                 if time.monotonic() > deadline:
