@@ -55,6 +55,8 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
         return BAD_INPUT
     finally:
         for node in nodes:
+            for waitable in tuple(node.waitables):  # actions, which destroy_node forgets
+                waitable.destroy()
             node.destroy_node()
         nodes.clear()
         rclpy.try_shutdown()

@@ -4,9 +4,6 @@ A run can be stopped anywhere, by anything; the same call goes on with what is m
 """
 
 import queue
-import shutil
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +21,7 @@ from alpha_chaos.plugins import parse
 from alpha_chaos.run.domains import Domains
 from alpha_chaos.run.job import Job, entries, prepare
 from alpha_chaos.run.processes import GraphProcesses, NodeDied, Overdue, context
+from alpha_chaos.run.shared_memory import clean
 
 Isolation = Literal['episode', 'worker']
 
@@ -128,8 +126,7 @@ class _Matrix:
             raise self._failure
         self.outcome.stopped = self._stop.is_set()
         self.outcome.left = missing(self._episodes, self._journal.rows)
-        if self.outcome.dirty:
-            clean_shared_memory()
+        clean(self._domains.used)
         return self.outcome
 
     # -- one worker
@@ -211,13 +208,6 @@ class _Running:
         clean = self.processes.stop()
         self._domains.free(self._domain)
         return clean
-
-
-def clean_shared_memory() -> None:
-    """Remove what killed DDS participants left in shared memory; what is in use stays."""
-    tool = shutil.which('fastdds', path=str(Path(sys.executable).parent)) or shutil.which('fastdds')
-    if tool is not None:
-        subprocess.run([tool, 'shm', 'clean'], stdout=subprocess.DEVNULL, check=False)
 
 
 def _planner_node(episode: Episode) -> str:

@@ -1,0 +1,131 @@
+"""What a run is, written before its first episode: enough to tell it from any other."""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from alpha_chaos.experiment import Experiment
+from alpha_chaos.journal import FILE as JOURNAL
+from alpha_chaos.plugins import BadSetting
+
+FILE = 'manifest.json'
+_PACKAGES = (
+    'alpha_chaos',
+    'pybullet',
+    'numpy',
+    'pydantic',
+    'ros-rclpy',
+    'ros-rmw-fastrtps-cpp',
+    'rosbags',
+    'mcap',
+    'ollama',
+    'xllamacpp',
+    'statsmodels',
+)
+
+
+def settle(
+    out: Path, experiment: Experiment, arms: Iterable[str] | None, llm: Mapping[str, Any] | None
+) -> list[str]:
+    """Write the manifest of a run, or check that the folder holds this very run.
+
+    :param arms: to run now; arms of earlier calls stay part of the run
+    :param llm: which model answers, as `alpha-chaos` found it
+    :return: all arms of the run
+    :raises BadSetting: when the folder belongs to another experiment or another model
+    """
+    chosen = [arm.name for arm in experiment.arms] if arms is None else list(arms)
+    experiment.episodes(chosen)  # refuses an arm that there is not
+    path = out / FILE
+    old: dict[str, Any] = {}
+    if path.is_file():
+        try:
+            old = json.loads(path.read_text('utf-8'))
+        except ValueError as error:
+            raise BadSetting(f'{path} cannot be read: {error}; use another --out') from None
+        _check(path, old, experiment, llm)
+    elif (out / JOURNAL).is_file():
+        raise BadSetting(f'{out} has a journal but no {FILE}; use another --out')
+    ran = {entry['arm'] for entry in old.get('episodes', ())} | set(chosen)
+    all_arms = [arm.name for arm in experiment.arms if arm.name in ran]
+    manifest = {
+        'experiment': experiment.manifest(),
+        'episodes': [
+            {'run_id': episode.run_id, 'arm': episode.arm, 'condition': episode.condition}
+            for episode in experiment.episodes(all_arms)
+        ],
+        'llm': llm or old.get('llm'),
+        'versions': _versions(),
+        'git': _git(),
+        'machine': {'system': platform.platform(), 'processor': _processor()},
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f'{FILE}.{os.getpid()}.part')
+    part.write_text(json.dumps(manifest, indent=1) + '\n', 'utf-8')
+    part.replace(path)
+    return all_arms
+
+
+def _check(
+    path: Path, old: Mapping[str, Any], experiment: Experiment, llm: Mapping[str, Any] | None
+) -> None:
+    was = old.get('experiment', {})
+    if was.get('fingerprint') != experiment.fingerprint():
+        name = was.get('name', '?')
+        what = (
+            f'another version of experiment {name!r}'
+            if name == experiment.name
+            else f'experiment {name!r}, not {experiment.name!r}'
+        )
+        raise BadSetting(f'{path.parent} holds {what}; use another --out')
+    model = old.get('llm')
+    if llm and model and model.get('digest') != llm.get('digest'):
+        raise BadSetting(
+            f'{path.parent} was run with {model["provider"]} model {model["model"]!r}, '
+            f'not {llm["provider"]} model {llm["model"]!r}; use another --out, or '
+            f'--llm {model["provider"]} --model {model["model"]}'
+        )
+
+
+def _versions() -> dict[str, str]:
+    found = {'python': platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _git() -> dict[str, Any] | None:
+    """Return commit and state of the checkout the package runs from, None outside of one."""
+    folder = Path(__file__).resolve().parents[2]
+    if not (folder / '.git').exists():
+        return None
+    try:
+        commit = _ask_git(folder, 'rev-parse', 'HEAD')
+        changed = _ask_git(folder, 'status', '--porcelain', '--untracked-files=no')
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return {'commit': commit, 'changed': bool(changed)}
+
+
+def _ask_git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ['git', '-C', str(folder), *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path('/proc/cpuinfo').read_text('utf-8').splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(':', 1)[1].strip() for line in lines if line.startswith('model name')]
+    return names[0] if names else platform.processor()
