@@ -73,6 +73,8 @@ def parse(known: Mapping[str, type[P]], settings: Mapping[str, Any], where: str)
 def unknown(what: str, word: object, known: Iterable[str]) -> str:
     """Return the complaint about a name nobody knows: the closest known one, and all of them."""
     known = sorted(known)
+    if word is None:
+        return f'no {what} is named; known: {", ".join(known)}'
     close = difflib.get_close_matches(str(word), known, n=1)
     guess = f', did you mean {close[0]!r}?' if close else ';'
     return f'unknown {what} {word!r}{guess} known: {", ".join(known)}'

@@ -297,7 +297,7 @@ def test_a_mistake_is_named_with_file_line_and_remedy(
     ('condition', 'said'),
     [
         ('{name: a, label: low}', 'has none of the faults of this condition'),
-        ('{name: a, faults: [{}]}', 'unknown fault None'),
+        ('{name: a, faults: [{}]}', 'no fault is named; known: '),
         ('{name: a, faults: [{kind: sensor_lag}]}', "fault 'sensor_lag': lag_s: Field required"),
         (
             '{name: a, faults: [{kind: sensor_lag, lag_s: .nan}]}',
