@@ -52,8 +52,8 @@ def notes(summary: Summary) -> tuple[str, ...]:
         episodes = sum(len(cell.not_exercised) for cell in idle)
         names = dict.fromkeys(f'{cell.arm} {cell.condition}' for cell in idle)
         found.append(
-            f'{_some(episodes, "episode")} in which a fault did not manifest (column "faulted"); '
-            f'success there says nothing about the fault: {", ".join(names)}.'
+            f'{_some(episodes, "episode")} in which a fault did not manifest (column "exercised");'
+            f' success there says nothing about the fault: {", ".join(names)}.'
         )
     if unproven := sum(cell.unproven for cell in summary.cells):
         found.append(f'{_some(unproven, "episode")} without word whether the fault manifested.')

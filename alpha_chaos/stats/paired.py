@@ -100,7 +100,7 @@ def attacks_plan_text(row: Row) -> bool:
 def _no_result(arm: str, row: Row | None) -> str:
     if row is None:
         return f'{arm}: no attempt'
-    return f'{arm}: aborted ({row.reason})' if row.status == 'aborted' else ''
+    return f'{arm}: aborted ({row.reason_type})' if row.status == 'aborted' else ''
 
 
 def _no_pair(ours: Row, theirs: Row) -> str:

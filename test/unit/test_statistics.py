@@ -179,7 +179,7 @@ def test_only_results_of_the_same_scenario_are_a_pair() -> None:
     assert result.pairs == 72
     assert {item.run_id: item.why for item in result.unpaired} == {
         'control_000': 'llm: no attempt',
-        'control_001': 'oracle: aborted (timeout: plan)',
+        'control_001': 'oracle: aborted (timeout)',
         'control_002': f'seed differs: 7 and {seed}',
         'control_010': 'llm: no attempt',
         'planner_output_corruption_low_005': 'llm: no attempt',

@@ -1,0 +1,1 @@
+"""What a summary looks like; draws, and computes nothing."""

@@ -1,0 +1,115 @@
+"""Numbers and names as they are printed, the same in every place."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+
+from alpha_chaos.stats.cells import Share
+from alpha_chaos.stats.intervals import Estimate, Interval, Spread
+
+NOTHING = '-'
+NO_ESTIMATE = 'no estimate'
+
+
+def shown(text: str, encoding: str = 'utf-8') -> str:
+    r"""Return `text` with every character escaped that a terminal of `encoding` cannot show.
+
+    That includes what would steer the terminal instead of being seen: a reason may quote a model.
+    """
+    safe = ''.join(
+        character
+        if character.isprintable() or unicodedata.category(character) == 'Zs'
+        else character.encode('unicode_escape').decode('ascii')
+        for character in text
+    )
+    return safe.encode(encoding, 'backslashreplace').decode(encoding)
+
+
+def percent(rate: float | None) -> str:
+    """Return a rate in percent, without the sign."""
+    return NOTHING if rate is None else f'{100 * rate:.1f}'
+
+
+def counted(share: Share | Estimate) -> str:
+    """Return `k/n`."""
+    return f'{share.k}/{share.n}'
+
+
+def counted_if_any(share: Share) -> str:
+    """Return `k/n`, nothing when n is 0."""
+    return counted(share) if share.n else NOTHING
+
+
+def interval(found: Interval | tuple[float, float] | None) -> str:
+    """Return an interval in percent."""
+    if found is None:
+        return NO_ESTIMATE
+    low, high = (found.low, found.high) if isinstance(found, Interval) else found
+    return f'[{percent(low)}, {percent(high)}]'
+
+
+def p_value(p: float) -> str:
+    """Return a p value: three significant digits, '1.00' for one."""
+    if p >= 0.9995:
+        return '1.00'
+    if p >= 0.001:
+        return f'{p:.3f}'
+    mantissa, _, exponent = f'{p:.2e}'.partition('e')
+    return f'{mantissa}e{int(exponent)}'
+
+
+def metres(value: float) -> str:
+    """Return a length to a tenth of a millimetre."""
+    return f'{value:.4f}'
+
+
+def seconds(value: float) -> str:
+    """Return a duration to the millisecond."""
+    return f'{value:.3f}'
+
+
+def plain(value: float) -> str:
+    """Return a number with no more digits than it is worth, and never with an exponent."""
+    if value == int(value):
+        return str(int(value))
+    return f'{value:.1f}' if abs(value) >= 100 else f'{value:.3g}'
+
+
+def spread(found: Spread | None, spell: Callable[[float], str] = plain) -> str:
+    """Return the mean, and behind it the range if there is one."""
+    if found is None:
+        return NOTHING
+    low, mean, high = spell(found.low), spell(found.mean), spell(found.high)
+    return mean if low == high else f'{mean} ({low}-{high})'
+
+
+def stacked(text: str) -> str:
+    """Return what `spread` says with the range on a line of its own."""
+    return text.replace(' (', '\n').removesuffix(')')
+
+
+def beside(*columns: str) -> tuple[str, ...]:
+    """Return the columns, of one or more lines each, made equally long."""
+    rows = zip_longest(*(column.split('\n') for column in columns), fillvalue='')
+    return tuple('\n'.join(lines) for lines in zip(*rows, strict=True))
+
+
+def broken(name: str, width: int) -> str:
+    """Return a name broken at underscores into lines of at most `width` where that is possible."""
+    lines = ['']
+    for part in name.replace('_', '_\n').split('\n'):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append('')
+        lines[-1] += part
+    return '\n'.join(lines)
+
+
+def joined(items: Iterable[str]) -> str:
+    """Return a list in words."""
+    return ', '.join(items)
+
+
+def first_few(items: Sequence[str], limit: int) -> str:
+    """Return the first `limit` items and how many more there are."""
+    more = len(items) - limit
+    return joined(items[:limit]) + (f' and {more} more' if more > 0 else '')
