@@ -68,6 +68,20 @@ class NodeSpec:
 
 
 @dataclass(frozen=True)
+class LlmSettings:
+    """Which model the llm_planner asks.
+
+    :param provider: 'auto', 'ollama' or 'embedded'
+    :param model: tag, empty for the provider's default
+    :param cache: folder of recorded replies, empty for none
+    """
+
+    provider: str = 'auto'
+    model: str = ''
+    cache: str = ''
+
+
+@dataclass(frozen=True)
 class Graph:
     """All nodes of an episode, in the order in which an attempt begins on them.
 
@@ -120,7 +134,9 @@ def routes(planners: Iterable[str] = PLANNERS) -> tuple[Route, ...]:
     )
 
 
-def episode_graph(planners: Sequence[str] = PLANNERS, relay: bool = True) -> Graph:
+def episode_graph(
+    planners: Sequence[str] = PLANNERS, relay: bool = True, llm: LlmSettings | None = None
+) -> Graph:
     """Return the nodes that run an episode with one of `planners`."""
     if unknown := sorted(set(planners) - set(PLANNERS)):
         raise ValueError(f'unknown planner nodes {unknown}; known: {", ".join(PLANNERS)}')
@@ -151,9 +167,13 @@ def episode_graph(planners: Sequence[str] = PLANNERS, relay: bool = True) -> Gra
                 for topic in heard
             ]
         if name == RELAY:
-            parameters['routes'] = [f'{route.kind} {route.name} {route.type}' for route in attacked]
+            parameters['routes'] = [
+                f'{route.kind} {route.name} {route.type}' for route in attacked
+            ]
             # This graph's body is a simulator; for a live robot the relay's default is off.
             parameters['enable_injection'] = True
+        if name == 'llm_planner' and llm is not None:
+            parameters |= {'provider': llm.provider, 'model': llm.model, 'cache': llm.cache}
         nodes.append(NodeSpec(name, parameters, remap(name)))
     supervisor = NodeSpec(
         'supervisor',

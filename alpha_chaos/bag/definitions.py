@@ -21,9 +21,7 @@ def typestore() -> Any:
     store = get_typestore(Stores.ROS2_JAZZY)
     types: dict[str, Any] = {}
     for path in sorted(interface_folder().glob('*.msg')):
-        types.update(
-            get_types_from_msg(path.read_text('utf-8'), f'alpha_chaos/msg/{path.stem}')
-        )
+        types.update(get_types_from_msg(path.read_text('utf-8'), f'alpha_chaos/msg/{path.stem}'))
     store.register(types)
     return store
 

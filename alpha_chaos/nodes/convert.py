@@ -7,9 +7,8 @@ import numpy as np
 from geometry_msgs.msg import Point
 from std_msgs.msg import Header
 
-from alpha_chaos.msg import Action, ActionPlan, PlannerInfo, StepState
+from alpha_chaos.msg import Action, ActionPlan, PlannerInfo, SceneObservation, StepState
 from alpha_chaos.msg import SafetyEvent as SafetyEventMessage
-from alpha_chaos.msg import SceneObservation
 from alpha_chaos.nodes.clock import to_seconds
 from alpha_chaos.plan import ActionPlan as Plan
 from alpha_chaos.plan import Grip, MoveTo, ResolvedMoveTo

@@ -37,7 +37,8 @@ class RelayParams(EpisodeParams):
 
     routes: list[str] = Field([], description="boundaries: 'topic|service|action name type'")
     enable_injection: bool = Field(
-        False, description='faults may be armed; off, so that nobody breaks a live robot by accident'
+        False,
+        description='faults may be armed; off, so that nobody breaks a live robot by accident',
     )
     allow: list[str] = Field([], description='input names of the routes that faults may name')
 
@@ -215,7 +216,9 @@ class FaultRelayNode(EpisodeNode):
         """Let the faults see a request; carry out the commands they add; return what goes on."""
         traffic.sequence += 1
         data = serialize_message(original)
-        request = deserialize_message(data, type(original))  # the consumer's record stays as it was
+        request = deserialize_message(
+            data, type(original)
+        )  # the consumer's record stays as it was
         call = Call(traffic.route.name, traffic.sequence, Fields(request))
         self._record(traffic, 'request', 'client', original, data)
         self._strike(traffic, call, 'request', lambda injector: injector.on_request(call))
@@ -380,7 +383,9 @@ class FaultRelayNode(EpisodeNode):
         self._armed = kept
         return response
 
-    def _on_list(self, _: ListFaults.Request, response: ListFaults.Response) -> ListFaults.Response:
+    def _on_list(
+        self, _: ListFaults.Request, response: ListFaults.Response
+    ) -> ListFaults.Response:
         response.ids = [armed.id for armed in self._armed]
         response.faults = [armed.fault.model_dump_json() for armed in self._armed]
         return response

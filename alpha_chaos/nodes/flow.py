@@ -125,7 +125,11 @@ Respond = Callable[[Any], None]
 
 
 def deferred_service(
-    node: Node, srv_type: Any, name: str, handle: Callable[[Any, Any, Respond], None], **options: Any
+    node: Node,
+    srv_type: Any,
+    name: str,
+    handle: Callable[[Any, Any, Respond], None],
+    **options: Any,
 ) -> Service:
     """Serve `name` with answers that may come later than the request.
 

@@ -14,7 +14,9 @@ def load(name: str) -> Any:
     package, _, rest = name.partition('/')
     kind, _, short = rest.partition('/')
     if not short or kind not in ('msg', 'srv', 'action'):
-        raise ValueError(f'{name!r} is no interface name; expected <package>/msg|srv|action/<Name>')
+        raise ValueError(
+            f'{name!r} is no interface name; expected <package>/msg|srv|action/<Name>'
+        )
     try:
         return getattr(importlib.import_module(f'{package}.{kind}'), short)
     except (ImportError, AttributeError):

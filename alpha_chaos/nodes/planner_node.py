@@ -42,7 +42,9 @@ class PlannerNode(EpisodeNode):
     def _on_plan(self, request: Plan.Request, response: Plan.Response, respond: Respond) -> None:
         if not self.is_mine(request.episode_id) or self._planner is None:
             response.error, response.infrastructure = 'wrong_episode', True
-            response.message = f'{self.get_name()} runs {self.episode_id!r} and plans for its arm only'
+            response.message = (
+                f'{self.get_name()} runs {self.episode_id!r} and plans for its arm only'
+            )
             respond(response)
             return
         scene = request.scene

@@ -7,7 +7,7 @@ from pydantic import Field
 from alpha_chaos.experiment import Episode
 from alpha_chaos.msg import SafetyEvent, StepState, WorldDescription
 from alpha_chaos.nodes import qos
-from alpha_chaos.nodes.convert import safety_event, vector, step_view
+from alpha_chaos.nodes.convert import safety_event, step_view, vector
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.safety.dedup import CLEAN_WINDOW

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
+from numpy.typing import NDArray
 from pydantic import Field
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rosgraph_msgs.msg import Clock
@@ -142,12 +144,11 @@ class SimNode(EpisodeNode):
                     velocity=state.joint_velocity,
                 )
             )
-            self._objects.send(self._object_states())
+            self._objects.send(self._object_states(state.object_pose))
 
-    def _object_states(self) -> ObjectStates:
+    def _object_states(self, poses: NDArray[np.float64]) -> ObjectStates:
         world = self._world
         assert world is not None
-        poses = world.state().object_pose
         return ObjectStates(
             header=Header(stamp=self.now, frame_id=FRAME),
             episode_id=self.episode_id,
@@ -192,7 +193,8 @@ class SimNode(EpisodeNode):
                 try:
                     await self._run(request.steps)
                     response.ok = True
-                    response.objects = self._object_states()
+                    poses = self._world.state().object_pose  # type: ignore[union-attr]
+                    response.objects = self._object_states(poses)
                     response.digest = self._digest.hexdigest()
                     response.published = self.published()
                 except Exception as error:

@@ -6,7 +6,6 @@ parameters, and answers each with a journal row.
 
 import threading
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,7 +33,7 @@ from alpha_chaos.nodes.flow import Flow, TimedOut, Wait, after, in_time
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plan import ActionPlan, PlanProblem
 from alpha_chaos.plugins import explain, parse
-from alpha_chaos.run.job import Job, bag_name
+from alpha_chaos.run.job import Job
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
 from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
@@ -335,9 +334,7 @@ class SupervisorNode(EpisodeNode):
         counts: dict[str, int] = {}
         reports: dict[str, Any] = {}
         order = ['sim', *self.params.scene_chain, 'safety_monitor']
-        order += [
-            name for name in self.params.nodes if name not in order and name != 'recorder'
-        ]
+        order += [name for name in self.params.nodes if name not in order and name != 'recorder']
         hears = {'perception': 'objects', 'fault_relay': 'scene', 'safety_monitor': 'step_state'}
         for name in order:
             if (topic := hears.get(name)) and (source := self._expand(topic)) in counts:
@@ -444,9 +441,7 @@ class SupervisorNode(EpisodeNode):
         self._scene = message
 
     def _say(self, phase: str) -> None:
-        self._phases.send(
-            EpisodePhase(stamp=self.now, episode_id=self.episode_id, phase=phase)
-        )
+        self._phases.send(EpisodePhase(stamp=self.now, episode_id=self.episode_id, phase=phase))
 
     def _expand(self, topic: str) -> str:
         return self.resolve_topic_name(topic, only_expand=True)

@@ -39,7 +39,7 @@ def bag_name(episode: Episode) -> str:
 
 
 def prepare(episode: Episode, rows: Iterable[Row], out: Path) -> Job:
-    """Return the next attempt at an episode; what an earlier one left in its place is kept apart."""
+    """Return the next attempt; what an earlier one left in its place is kept apart."""
     attempt = next_attempt(rows, episode.run_id, episode.arm)
     name = bag_name(episode)
     folder = out / name

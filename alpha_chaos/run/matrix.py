@@ -14,7 +14,7 @@ from typing import Any, Literal
 from alpha_chaos.catalogues import planners
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
-from alpha_chaos.graph import PLANNERS, Graph, episode_graph
+from alpha_chaos.graph import PLANNERS, Graph, LlmSettings, episode_graph
 from alpha_chaos.journal import Journal, Row, missing
 from alpha_chaos.ledger import Ledger
 from alpha_chaos.plugins import parse
@@ -39,6 +39,8 @@ class Options:
     :param composed: all nodes of a graph in one process
     :param retries: further attempts at an episode whose attempt was aborted
     :param limit_s: wall-clock time after which an attempt is given up
+    :param llm: which model answers where an arm asks one
+    :param again: run episodes that have a result, too
     """
 
     workers: int = 2
@@ -46,6 +48,8 @@ class Options:
     composed: bool = False
     retries: int = 2
     limit_s: float = 600.0
+    llm: LlmSettings | None = None
+    again: bool = False
 
 
 @dataclass
@@ -105,7 +109,8 @@ class _Matrix:
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
-        todo = missing(self._episodes, self._journal.rows)
+        done = [] if self._options.again else self._journal.rows
+        todo = missing(self._episodes, done)
         for episode in todo:
             self._todo.put(episode)
         workers = [
@@ -156,12 +161,9 @@ class _Matrix:
                 self._end(graph)
 
     def _start(self, episode: Episode) -> '_Running':
-        nodes = (
-            [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
-        )
-        return _Running(
-            self._forks, episode_graph(nodes), self._domains, self._out, self._options.composed
-        )
+        nodes = [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
+        graph = episode_graph(nodes, llm=self._options.llm)
+        return _Running(self._forks, graph, self._domains, self._out, self._options.composed)
 
     def _end(self, graph: '_Running') -> None:
         if not graph.end():

@@ -1,13 +1,27 @@
-"""Everything the nodes import, imported once in the server that their processes are forked from."""
+"""Everything the nodes import, imported once in the server that their processes fork from."""
 
 import importlib
+import os
 
 from alpha_chaos.catalogues import bodies, faults, planners, tasks
 from alpha_chaos.graph import episode_graph
 
+
+def _quietly(name: str) -> None:
+    """Import a module that writes to standard error when it is loaded, from C."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        importlib.import_module(name)
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 for _name in episode_graph().names:
     importlib.import_module(f'alpha_chaos.nodes.{_name}_node')
-importlib.import_module('pybullet')
+_quietly('pybullet')
 importlib.import_module('pybullet_data')
 for _catalogue in (bodies, faults, planners, tasks):
     _catalogue()

@@ -1,0 +1,188 @@
+"""The command line, thin: it reads arguments, calls one function and prints."""
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from alpha_chaos import __version__
+from alpha_chaos.jsonl import LinesError
+from alpha_chaos.plugins import BadSetting
+
+BAD_INPUT = 2
+HARNESS_ERRORS = 3
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name='alpha-chaos',
+    help='Break LLM-driven robots on purpose, and say where they broke.',
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={'help_option_names': ['-h', '--help']},
+)
+
+
+class Llm(str, Enum):
+    """Where the language model is."""
+
+    auto = 'auto'
+    ollama = 'ollama'
+    embedded = 'embedded'
+
+
+class Isolation(str, Enum):
+    """What an episode shares with the one before."""
+
+    episode = 'episode'
+    worker = 'worker'
+
+
+ExperimentName = Annotated[
+    str, typer.Option('--experiment', '-e', help='Name of a shipped experiment, or a .yaml file.')
+]
+LlmChoice = Annotated[
+    Llm,
+    typer.Option(help='Where the model is: Ollama if it answers, else the embedded one (auto).'),
+]
+ModelTag = Annotated[str, typer.Option('--model', help='Model tag, for Ollama.')]
+Composition = Annotated[
+    bool, typer.Option('--composition', help='All nodes of a graph in one process.')
+]
+
+
+@app.command()
+def matrix(
+    experiment: ExperimentName = 'paper',
+    arms: Annotated[
+        str | None, typer.Option(help='Planner arms, separated by commas; all by default.')
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option('--out', '-o', help='Folder of the run; runs/<experiment> by default.'),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help='Graphs side by side; one per core by default.'),
+    ] = None,
+    llm: LlmChoice = Llm.auto,
+    model: ModelTag = '',
+    isolation: Annotated[
+        Isolation,
+        typer.Option(help='Fresh processes for each episode, or the same ones again (worker).'),
+    ] = Isolation.episode,
+    composition: Composition = False,
+    retries: Annotated[
+        int, typer.Option(min=0, max=20, help='Further attempts at an aborted episode.')
+    ] = 2,
+) -> None:
+    """Run every episode of an experiment and print the paired result.
+
+    The same command again goes on where an earlier one was stopped. Exit code: 0 done, 2 bad
+    input, 3 some episodes have no result because the harness failed.
+    """
+    from alpha_chaos.run.command import run_experiment
+
+    wanted = None if arms is None else [arm.strip() for arm in arms.split(',') if arm.strip()]
+    code = _checked(
+        lambda: run_experiment(
+            experiment,
+            arms=wanted,
+            out=out,
+            workers=workers,
+            llm=llm.value,
+            model=model,
+            isolation=isolation.value,
+            composed=composition,
+            retries=retries,
+            console=Console(),
+        )
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def episode(
+    run_id: Annotated[str, typer.Option(help='Scenario of the experiment, e.g. control_000.')],
+    arm: Annotated[str, typer.Option(help='Planner arm of the experiment, e.g. oracle.')],
+    out: Annotated[Path, typer.Option('--out', '-o', help='Folder for the bag and the journal.')],
+    experiment: ExperimentName = 'paper',
+    llm: LlmChoice = Llm.auto,
+    model: ModelTag = '',
+    composition: Composition = False,
+    speed: Annotated[
+        float,
+        typer.Option(min=0, help='1 shows the episode at its own pace, 0 as fast as possible.'),
+    ] = 0.0,
+) -> None:
+    """Run one episode, show what happens, and keep it beside earlier ones."""
+    from alpha_chaos.run.command import run_one
+
+    code = _checked(
+        lambda: run_one(
+            experiment,
+            run_id=run_id,
+            arm=arm,
+            out=out,
+            llm=llm.value,
+            model=model,
+            composed=composition,
+            speed=speed,
+            console=Console(),
+        )
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def table(
+    folder: Annotated[Path, typer.Argument(help='Folder of a run.', metavar='DIR')],
+) -> None:
+    """Print the result of a run again, from its journal alone."""
+    from alpha_chaos.run.command import print_table
+
+    _checked(lambda: print_table(folder, Console()))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f'alpha_chaos {__version__}')
+        raise typer.Exit()
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option('--version', callback=_version, is_eager=True, help='Show the version.')
+    ] = False,
+) -> None:
+    """Break LLM-driven robots on purpose, and say where they broke."""
+
+
+def _checked(call: Any) -> Any:
+    """Return what `call` returns; bad input becomes one line and exit code 2."""
+    try:
+        return call()
+    except (BadSetting, LinesError) as error:
+        _fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _fail(f'{error.filename}: {error.strerror}')
+
+
+def _fail(text: str) -> NoReturn:
+    print(f'error: {text}', file=sys.stderr)
+    raise typer.Exit(BAD_INPUT)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,189 @@
+"""What the commands do, with words for people around it."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from alpha_chaos import journal
+from alpha_chaos.catalogues import planners
+from alpha_chaos.experiment import Episode, Experiment
+from alpha_chaos.graph import LlmSettings
+from alpha_chaos.journal import Row
+from alpha_chaos.plugins import parse
+from alpha_chaos.run import manifest
+from alpha_chaos.run.matrix import Isolation, Options, Outcome, run_matrix
+from alpha_chaos.run.progress import Display
+
+DONE = 0
+HARNESS_ERRORS = 3
+INTERRUPTED = 130
+CACHE = 'llm_cache'
+
+
+def run_experiment(
+    name: str,
+    *,
+    arms: Sequence[str] | None,
+    out: Path | None,
+    workers: int | None,
+    llm: str,
+    model: str,
+    isolation: Isolation,
+    composed: bool,
+    retries: int,
+    console: Console,
+) -> int:
+    """Run a matrix, print its result, and return the exit code.
+
+    :raises BadSetting: for anything the caller can put right
+    """
+    experiment = Experiment.load(name)
+    folder = out or Path('runs') / experiment.name
+    episodes = experiment.episodes(arms)
+    settings, about = _language_model(episodes, llm, model, folder, console)
+    all_arms = manifest.settle(folder, experiment, arms, about)
+    options = Options(
+        workers=workers or os.cpu_count() or 1,
+        isolation=isolation,
+        composed=composed,
+        retries=retries,
+        llm=settings,
+    )
+    rows = journal.read(folder).rows
+    done = len(episodes) - len(journal.missing(episodes, rows))
+    _say(
+        console,
+        f'{experiment.name}: {len(episodes)} episodes, arms {", ".join(arms or all_arms)}'
+        + (f'; {done} are there already' if done else ''),
+    )
+    mine = {(episode.run_id, episode.arm) for episode in episodes}
+    before = [row for row in rows if row.key in mine]
+    with Display(console, len(episodes), before) as display:
+        outcome = run_matrix(episodes, folder, options, display.show)
+    print_table(folder, console)
+    return _conclude(outcome, folder, console)
+
+
+def run_one(
+    name: str,
+    *,
+    run_id: str,
+    arm: str,
+    out: Path,
+    llm: str,
+    model: str,
+    composed: bool,
+    speed: float,
+    console: Console,
+) -> int:
+    """Run one episode and tell what happened; return the exit code.
+
+    :raises BadSetting: for anything the caller can put right
+    """
+    experiment = Experiment.load(name)
+    experiment = replace(experiment, real_time_factor=speed)
+    episode = experiment.episode(run_id, arm)
+    settings, about = _language_model([episode], llm, model, out, console)
+    manifest.settle(out, experiment, [arm], about)
+    options = Options(workers=1, composed=composed, llm=settings, again=True)
+    told: list[Row] = []
+    outcome = run_matrix([episode], out, options, told.append)
+    for row in told:
+        _tell(row, out, console)
+    return _conclude(outcome, out, console)
+
+
+def print_table(folder: Path, console: Console) -> None:
+    """Print the result of a run from its journal.
+
+    :raises BadSetting: where there is no run
+    """
+    from alpha_chaos.report.table import render
+    from alpha_chaos.stats.run_folder import load_and_summarise
+
+    render(load_and_summarise(folder), console)
+
+
+def _language_model(
+    episodes: Sequence[Episode], llm: str, model: str, folder: Path, console: Console
+) -> tuple[LlmSettings | None, dict[str, Any] | None]:
+    """Find the model, before anything starts, if any episode needs one."""
+    wanted = {parse(planners(), episode.planner, 'planner').needs_llm for episode in episodes}
+    if True not in wanted:
+        return None, None
+    from alpha_chaos.planners.providers.select import select
+
+    choice = select(llm, model)
+    _say(console, choice.sentence)
+    settings = LlmSettings(choice.provider, choice.model, str((folder / CACHE).resolve()))
+    return settings, {
+        'provider': choice.provider,
+        'model': choice.model,
+        'digest': choice.digest,
+    }
+
+
+def _conclude(outcome: Outcome, folder: Path, console: Console) -> int:
+    if outcome.stopped:
+        _say(console, 'stopped; the same command goes on where this one ended')
+        return INTERRUPTED
+    if outcome.left:
+        names = ', '.join(episode.id for episode in outcome.left[:5])
+        more = f' and {len(outcome.left) - 5} more' if len(outcome.left) > 5 else ''
+        _say(
+            console,
+            f'{len(outcome.left)} episodes have no result because the harness failed: '
+            f'{names}{more}. See {folder / "nodes.log"}; the same command tries them again.',
+        )
+        return HARNESS_ERRORS
+    _say(console, f'everything is in {folder}: journal.jsonl, ledger.jsonl, bags/')
+    return DONE
+
+
+def _tell(row: Row, out: Path, console: Console) -> None:
+    why = f' ({row.reason})' if row.reason else ''
+    _say(console, f'{row.run_id}/{row.arm}: {row.status}{why}')
+    lag = row.observation
+    if lag.delivered_lag_s is not None:
+        _say(
+            console,
+            f'  observation  {lag.delivered_lag_s:.3f} s old'
+            + (f' ({lag.requested_lag_s:.3f} s asked for)' if lag.requested_lag_s else '')
+            + (f', block {lag.staleness_m:.4f} m off' if lag.staleness_m is not None else ''),
+        )
+    if row.planner.planner:
+        about = row.planner
+        tokens = (
+            f', {about.prompt_tokens} + {about.completion_tokens} tokens in {about.wall_s:.1f} s'
+            f'{" (recorded reply)" if about.cached else ""}'
+            if about.model
+            else ''
+        )
+        _say(console, f'  planner      {about.planner} ({about.model or "no model"}){tokens}')
+    if row.plan.valid is not None:
+        _say(console, f'  plan         {row.plan.n_actions} actions')
+        for reason in row.plan.reasons:
+            _say(console, f'               {reason}')
+    for proof in row.faults:
+        _say(
+            console,
+            f'  fault        {proof.fault}: {"exercised" if proof.exercised else "not exercised"}'
+            f' {proof.evidence}',
+        )
+    if row.final_error_m is not None:
+        _say(console, f'  final error  {row.final_error_m:.4f} m after {row.steps} steps')
+    for event in row.safety.events:
+        _say(
+            console,
+            f'  safety       {event.rule} {event.key}, steps {event.open_step} to '
+            f'{event.close_step}, peak {event.peak:.4g}',
+        )
+    _say(console, f'  recording    {out / row.bag}')
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
