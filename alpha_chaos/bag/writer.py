@@ -1,8 +1,7 @@
 """Write a rosbag2 folder: `metadata.yaml` (version 9) and one MCAP file, zstd with CRCs.
 
-rosbags' own writer leaves the CRCs of chunks and the sequence numbers of messages out, and loses up
-to a megabyte when it is killed; the MCAP project's writer does not. `metadata.yaml` is written last:
-a folder without it is a torn recording.
+rosbags' own writer leaves out the CRCs of chunks and the sequence numbers of messages; the MCAP
+project's writer does not. `metadata.yaml` is written last: a folder without it is torn.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The controller: carries out a validated plan, action by action. It knows no faults and no physics."""
+"""The controller: carries out a validated plan; it knows neither faults nor physics."""
 
 from typing import Any
 

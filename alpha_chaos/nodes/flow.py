@@ -133,9 +133,9 @@ def deferred_service(
 ) -> Service:
     """Serve `name` with answers that may come later than the request.
 
-    `handle(request, response, respond)` calls `respond(response)` once, now or at any later time on
-    the executor's thread. rclpy itself wants the answer when the callback returns; it hands the
-    callback's result to `Service.send_response`, which is where this steps in.
+    `handle(request, response, respond)` calls `respond(response)` once, now or at any later time
+    on the executor's thread. rclpy itself wants the answer when the callback returns; it hands
+    the callback's result to `Service.send_response`, which is where this steps in.
     """
 
     class _Later:

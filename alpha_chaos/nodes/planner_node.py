@@ -1,7 +1,7 @@
-"""A planner as a service. The two planner nodes differ in where completions come from, if at all."""
+"""A planner as a service; the two planner nodes differ in where completions come from."""
 
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from alpha_chaos.catalogues import bodies, planners
@@ -30,7 +30,6 @@ class PlannerNode(EpisodeNode):
     def __init__(self, name: str, complete: Complete | None = None, **options: Any) -> None:
         super().__init__(name, **options)
         self._complete = complete
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix='plan')
         deferred_service(self, Plan, '~/plan', self._on_plan)
 
     def begin(self, episode: Episode, request: Reset.Request) -> None:
@@ -75,14 +74,11 @@ class PlannerNode(EpisodeNode):
                 fill()
                 respond(response)
 
-            self.executor.create_task(answer)
+            if self.executor is not None:
+                self.executor.create_task(answer)
 
-        self._thread.submit(think)
-
-    def destroy_node(self) -> None:
-        """Do not wait for a thought that nobody will hear."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-        super().destroy_node()
+        # A daemon: a thought that nobody will hear must not keep the process alive.
+        threading.Thread(target=think, daemon=True).start()
 
 
 def _fill(response: Plan.Response, reply: PlanReply, request: Plan.Request) -> None:

@@ -143,6 +143,12 @@ class SupervisorNode(EpisodeNode):
 
         self._flow = Flow(self._attempt(job, record), ended)
 
+    def destroy_node(self) -> None:
+        """Let the thread go first if there are no more jobs: it still holds the executor."""
+        if self.exit_code is not None:
+            self._jobs.join(1.0)
+        super().destroy_node()
+
     # -- one attempt
 
     async def _attempt(self, job: Job, record: EpisodeRecord) -> None:
