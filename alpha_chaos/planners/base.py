@@ -106,6 +106,7 @@ class Completion:
     :param wall_s: wall-clock time of the call that made the answer [s]
     :param cached: an answer recorded earlier was used
     :param done_reason: 'stop', or 'length' when the limit of tokens cut it off
+    :param thinking: what the model wrote beside its answer; never part of the plan
     """
 
     text: str
@@ -117,6 +118,7 @@ class Completion:
     wall_s: float
     done_reason: str
     cached: bool = False
+    thinking: str = ''
 
 
 # Raises `planners.providers.base.ProviderError` when there is no answer.

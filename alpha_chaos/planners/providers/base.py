@@ -1,0 +1,50 @@
+"""What every provider of completions must do, and how it fails."""
+
+from typing import Protocol
+
+from alpha_chaos.planners.base import Completion, CompletionRequest
+
+
+class ProviderError(Exception):
+    """There is no completion.
+
+    :param code: typed reason, one word; the providers raise
+        'unreachable' (nothing listens there), 'timeout' (connected, but no answer in time),
+        'load_timeout' (the same while the model was loading), 'connection_lost',
+        'model_not_found', 'not_installed', 'rate_limited', 'forbidden', 'bad_request',
+        'server_error', 'bad_response' (an answer in another protocol), 'bad_setting'
+    :param infrastructure: says nothing about the planner: the attempt is to be aborted, not failed
+    """
+
+    def __init__(self, code: str, message: str, infrastructure: bool = True) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.infrastructure = infrastructure
+        self.provider = ''  # filled in by the provider, for the record
+        self.model = ''
+
+
+class Provider(Protocol):
+    """A language model that answers one request at a time."""
+
+    @property
+    def name(self) -> str:
+        """Kind of the provider: 'embedded', 'ollama'."""
+
+    @property
+    def model(self) -> str:
+        """Full name of the model."""
+
+    @property
+    def engine(self) -> str:
+        """What else a greedy reply depends on: program and version, empty if unknown."""
+
+    def digest(self) -> str:
+        """Return the sha256 of the model, empty if it cannot be known; raises ProviderError."""
+
+    def complete(self, request: CompletionRequest) -> Completion:
+        """Return the model's answer; raises ProviderError."""
+
+    def close(self) -> None:
+        """Let go of what is held."""
