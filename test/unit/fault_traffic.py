@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace as Message
 from typing import Any
 
-from numpy.random import default_rng
+import numpy as np
+from numpy.random import MT19937, Generator, default_rng
 
 from alpha_chaos.faults.base import (
     Call,
@@ -118,6 +119,18 @@ def episode(recorder: Recorder) -> Record:
 def run(fault: Fault, seed: int = 7) -> Record:
     """Return what becomes of an episode under a fault."""
     return episode(Recorder(fault, fault.injector(default_rng(seed))))
+
+
+class AlwaysDraw(Generator):
+    """Draws the same number every time."""
+
+    def __init__(self, number: float) -> None:
+        super().__init__(MT19937(0))
+        self.number = number
+
+    def random(self, size: Any = None, *rest: Any, **others: Any) -> Any:
+        """Return the number, or an array of it."""
+        return self.number if size is None else np.full(size, self.number)
 
 
 class Nothing(Fault):

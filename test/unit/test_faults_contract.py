@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from fault_traffic import Nothing, Recorder, episode, run
+from fault_traffic import AlwaysDraw, Nothing, Recorder, episode, run
 from numpy.random import default_rng
 
 import alpha_chaos.faults
@@ -88,6 +88,18 @@ def test_probability_1_strikes_and_shows_it(fault: Fault) -> None:
     always = run(fault.model_copy(update={'probability': 1.0}))
     assert any(decision.triggered for decision in always.decisions)
     assert always.evidence.exercised
+
+
+def test_it_strikes_exactly_when_the_draw_is_below_the_probability(fault: Fault) -> None:
+    struck = []
+    for probability in (0.5 - 1e-9, 0.5, 0.5 + 1e-9, 1.0):
+        settings = fault.model_copy(update={'probability': probability})
+        record = episode(Recorder(settings, settings.injector(AlwaysDraw(0.5))))
+        struck.append([decision.triggered for decision in record.decisions])
+    assert not any(struck[0])
+    assert struck[1] == struck[0]
+    assert any(struck[2])
+    assert struck[3] == struck[2]
 
 
 def test_the_draws_do_not_depend_on_the_probability(fault: Fault) -> None:

@@ -3,6 +3,7 @@
 import weakref
 
 import pytest
+from fault_traffic import AlwaysDraw
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
@@ -82,6 +83,50 @@ def test_the_first_message_can_only_be_itself_and_was_not_changed() -> None:
     assert not decision.triggered
     assert decision.detail['saturated'] is True
     assert not injector.evidence().exercised
+
+
+def test_a_lag_is_saturated_only_while_the_buffer_does_not_reach_back() -> None:
+    injector = SensorLag(lag_s=0.2).injector(default_rng(0))
+    for number in range(4):
+        injector.on_message(Sample(b'', number * 0.1, number + 1))
+    saturated = [decision.detail['saturated'] for decision in injector.decisions()]
+    assert saturated == [True, True, False, False]
+    assert injector.evidence().detail['saturated'] == 2
+
+
+def test_a_decision_tells_the_lag_that_was_delivered() -> None:
+    injector = SensorLag(lag_s=0.15, probability=0.5).injector(AlwaysDraw(0.25))
+    for number in range(5):
+        injector.on_message(Sample(b'', 10 + number * 0.1, number + 1))
+    decision = injector.decisions()[-1]
+    assert decision.detail == {
+        'requested_lag_s': 0.15,
+        'delivered_lag_s': pytest.approx(0.2),
+        'saturated': False,
+        'delivered_sequence': 3,
+    }
+
+
+def test_a_spared_message_was_not_late_and_not_saturated() -> None:
+    injector = SensorLag(lag_s=0.15, probability=0.5).injector(AlwaysDraw(0.75))
+    for number in range(2):
+        injector.on_message(Sample(b'', number * 0.1, number + 1))
+    decision = injector.decisions()[-1]
+    assert decision.detail == {
+        'requested_lag_s': 0.15,
+        'delivered_lag_s': 0.0,
+        'saturated': False,
+        'delivered_sequence': 2,
+    }
+    assert injector.evidence().detail['saturated'] == 0
+
+
+def test_one_late_message_is_enough_to_have_been_exercised() -> None:
+    injector = SensorLag(lag_s=0.5).injector(default_rng(0))
+    for number in range(2):
+        assert not injector.evidence().exercised
+        injector.on_message(Sample(b'', number * 0.1, number + 1))
+    assert injector.evidence().exercised
 
 
 def test_no_lag_passes_every_message_itself() -> None:
