@@ -45,8 +45,11 @@ ExperimentName = Annotated[
     str, typer.Option('--experiment', '-e', help='Name of a shipped experiment, or a .yaml file.')
 ]
 LlmChoice = Annotated[
-    Llm,
-    typer.Option(help='Where the model is: Ollama if it answers, else the embedded one (auto).'),
+    Llm | None,
+    typer.Option(
+        help='Where the model runs: auto is Ollama if it answers, else embedded. '
+        "Default: as the experiment's arm says."
+    ),
 ]
 ModelTag = Annotated[str, typer.Option('--model', help='Model tag, for Ollama.')]
 Composition = Annotated[
@@ -68,7 +71,7 @@ def matrix(
         int | None,
         typer.Option(min=1, max=64, help='Graphs side by side; one per core by default.'),
     ] = None,
-    llm: LlmChoice = Llm.auto,
+    llm: LlmChoice = None,
     model: ModelTag = '',
     isolation: Annotated[
         Isolation,
@@ -93,7 +96,7 @@ def matrix(
             arms=wanted,
             out=out,
             workers=workers,
-            llm=llm.value,
+            llm=None if llm is None else llm.value,
             model=model,
             isolation=isolation.value,
             composed=composition,
@@ -110,7 +113,7 @@ def episode(
     arm: Annotated[str, typer.Option(help='Planner arm of the experiment, e.g. oracle.')],
     out: Annotated[Path, typer.Option('--out', '-o', help='Folder for the bag and the journal.')],
     experiment: ExperimentName = 'paper',
-    llm: LlmChoice = Llm.auto,
+    llm: LlmChoice = None,
     model: ModelTag = '',
     composition: Composition = False,
     speed: Annotated[
@@ -127,7 +130,7 @@ def episode(
             run_id=run_id,
             arm=arm,
             out=out,
-            llm=llm.value,
+            llm=None if llm is None else llm.value,
             model=model,
             composed=composition,
             speed=speed,

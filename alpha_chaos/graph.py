@@ -68,20 +68,6 @@ class NodeSpec:
 
 
 @dataclass(frozen=True)
-class LlmSettings:
-    """Which model the llm_planner asks.
-
-    :param provider: 'auto', 'ollama' or 'embedded'
-    :param model: tag, empty for the provider's default
-    :param cache: folder of recorded replies, empty for none
-    """
-
-    provider: str = 'auto'
-    model: str = ''
-    cache: str = ''
-
-
-@dataclass(frozen=True)
 class Graph:
     """All nodes of an episode, in the order in which an attempt begins on them.
 
@@ -135,9 +121,12 @@ def routes(planners: Iterable[str] = PLANNERS) -> tuple[Route, ...]:
 
 
 def episode_graph(
-    planners: Sequence[str] = PLANNERS, relay: bool = True, llm: LlmSettings | None = None
+    planners: Sequence[str] = PLANNERS, relay: bool = True, replies: str = ''
 ) -> Graph:
-    """Return the nodes that run an episode with one of `planners`."""
+    """Return the nodes that run an episode with one of `planners`.
+
+    :param replies: folder of recorded replies of language models, empty for the user's
+    """
     if unknown := sorted(set(planners) - set(PLANNERS)):
         raise ValueError(f'unknown planner nodes {unknown}; known: {", ".join(PLANNERS)}')
     heard = topics(relay)
@@ -172,8 +161,8 @@ def episode_graph(
             ]
             # This graph's body is a simulator; for a live robot the relay's default is off.
             parameters['enable_injection'] = True
-        if name == 'llm_planner' and llm is not None:
-            parameters |= {'provider': llm.provider, 'model': llm.model, 'cache': llm.cache}
+        if name == 'llm_planner':
+            parameters['replies'] = replies
         nodes.append(NodeSpec(name, parameters, remap(name)))
     supervisor = NodeSpec(
         'supervisor',

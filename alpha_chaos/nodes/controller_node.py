@@ -78,11 +78,11 @@ class ControllerNode(EpisodeNode):
 
     async def _carry_out(self, action: Action, header: Header, episode: str) -> tuple[bool, str]:
         client, goal = self._goal(action, header, episode)
-        accepted = await Wait(client.send_goal_async(goal))
+        accepted: Any = await Wait(client.send_goal_async(goal))
         if not accepted.accepted:
             return False, 'refused by the driver'
-        answer = (await Wait(accepted.get_result_async())).result
-        return bool(answer.reached), str(answer.message)
+        answer: Any = await Wait(accepted.get_result_async())
+        return bool(answer.result.reached), str(answer.result.message)
 
     def _goal(self, action: Action, header: Header, episode: str) -> tuple[ActionClient, Any]:
         if action.kind == Action.MOVE_TO:

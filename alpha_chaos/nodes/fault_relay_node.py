@@ -165,7 +165,7 @@ class FaultRelayNode(EpisodeNode):
     def _pass_request(self, traffic: Traffic, request: Any, respond: Respond) -> None:
         async def exchange() -> Any:
             call = await self._before(traffic, request)
-            response = await Wait(traffic.client.call_async(call.request.message))
+            response: Any = await Wait(traffic.client.call_async(call.request.message))
             return self._after(traffic, call, response, succeeded=not response.error)
 
         def ended(response: Any, error: BaseException | None) -> None:
@@ -199,7 +199,9 @@ class FaultRelayNode(EpisodeNode):
         key: bytes,
         feedback: Callable[[Any], None] | None = None,
     ) -> Any:
-        accepted = await Wait(traffic.client.send_goal_async(goal, feedback_callback=feedback))
+        accepted: Any = await Wait(
+            traffic.client.send_goal_async(goal, feedback_callback=feedback)
+        )
         if not accepted.accepted:
             kind = load(traffic.route.type)
             return kind.Result(message='refused by the driver')

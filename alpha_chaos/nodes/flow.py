@@ -163,5 +163,5 @@ def deferred_service(
 
     service = node.create_service(srv_type, name, on_request, **options)
     send = service.send_response
-    service.send_response = send_response
+    service.send_response = send_response  # type: ignore[method-assign,assignment]
     return service

@@ -204,6 +204,7 @@ class SimNode(EpisodeNode):
                     self._busy = False
                 respond(response)
 
+            assert self.executor is not None
             self.executor.create_task(advance)
             return
         respond(response)

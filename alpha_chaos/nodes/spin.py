@@ -56,7 +56,7 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
     finally:
         for node in nodes:
             for waitable in tuple(node.waitables):  # actions, which destroy_node forgets
-                waitable.destroy()
+                waitable.destroy()  # type: ignore[attr-defined]
             node.destroy_node()
         nodes.clear()
         rclpy.try_shutdown()

@@ -6,14 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
 from rich.console import Console
 
 from alpha_chaos import journal
-from alpha_chaos.catalogues import planners
-from alpha_chaos.experiment import Episode, Experiment
-from alpha_chaos.graph import LlmSettings
+from alpha_chaos.experiment import Experiment
 from alpha_chaos.journal import Row
-from alpha_chaos.plugins import parse
+from alpha_chaos.planners.llm import Llm
+from alpha_chaos.planners.providers.base import ProviderError
+from alpha_chaos.planners.providers.select import choose
+from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run import manifest
 from alpha_chaos.run.matrix import Isolation, Options, Outcome, run_matrix
 from alpha_chaos.run.progress import Display
@@ -21,7 +23,7 @@ from alpha_chaos.run.progress import Display
 DONE = 0
 HARNESS_ERRORS = 3
 INTERRUPTED = 130
-CACHE = 'llm_cache'
+REPLIES = 'replies'
 
 
 def run_experiment(
@@ -30,7 +32,7 @@ def run_experiment(
     arms: Sequence[str] | None,
     out: Path | None,
     workers: int | None,
-    llm: str,
+    llm: str | None,
     model: str,
     isolation: Isolation,
     composed: bool,
@@ -43,15 +45,16 @@ def run_experiment(
     """
     experiment = Experiment.load(name)
     folder = out or Path('runs') / experiment.name
-    episodes = experiment.episodes(arms)
-    settings, about = _language_model(episodes, llm, model, folder, console)
+    experiment = _with_model(experiment, llm, model)
+    decided, about = _decide(experiment, arms, console)
+    episodes = decided.episodes(arms)
     all_arms = manifest.settle(folder, experiment, arms, about)
     options = Options(
         workers=workers or os.cpu_count() or 1,
         isolation=isolation,
         composed=composed,
         retries=retries,
-        llm=settings,
+        replies=str((folder / REPLIES).resolve()),
     )
     rows = journal.read(folder).rows
     done = len(episodes) - len(journal.missing(episodes, rows))
@@ -74,7 +77,7 @@ def run_one(
     run_id: str,
     arm: str,
     out: Path,
-    llm: str,
+    llm: str | None,
     model: str,
     composed: bool,
     speed: float,
@@ -84,12 +87,14 @@ def run_one(
 
     :raises BadSetting: for anything the caller can put right
     """
-    experiment = Experiment.load(name)
+    experiment = _with_model(Experiment.load(name), llm, model)
     experiment = replace(experiment, real_time_factor=speed)
-    episode = experiment.episode(run_id, arm)
-    settings, about = _language_model([episode], llm, model, out, console)
+    experiment.episode(run_id, arm)  # refuses what there is not, before a model is looked for
+    decided, about = _decide(experiment, [arm], console)
+    episode = decided.episode(run_id, arm)
     manifest.settle(out, experiment, [arm], about)
-    options = Options(workers=1, composed=composed, llm=settings, again=True)
+    replies = str((out / REPLIES).resolve())
+    options = Options(workers=1, composed=composed, replies=replies, again=True)
     told: list[Row] = []
     outcome = run_matrix([episode], out, options, told.append)
     for row in told:
@@ -108,23 +113,50 @@ def print_table(folder: Path, console: Console) -> None:
     render(load_and_summarise(folder), console)
 
 
-def _language_model(
-    episodes: Sequence[Episode], llm: str, model: str, folder: Path, console: Console
-) -> tuple[LlmSettings | None, dict[str, Any] | None]:
-    """Find the model, before anything starts, if any episode needs one."""
-    wanted = {parse(planners(), episode.planner, 'planner').needs_llm for episode in episodes}
-    if True not in wanted:
-        return None, None
-    from alpha_chaos.planners.providers.select import select
+def _with_model(experiment: Experiment, llm: str | None, model: str) -> Experiment:
+    """Return the experiment with the model that the command line asks for."""
+    asked: dict[str, JsonValue] = {}
+    if llm is not None:
+        asked['provider'] = llm
+    if model:
+        asked['model'] = model
+    return experiment.with_planner('llm', asked) if asked else experiment
 
-    choice = select(llm, model)
-    _say(console, choice.sentence)
-    settings = LlmSettings(choice.provider, choice.model, str((folder / CACHE).resolve()))
-    return settings, {
-        'provider': choice.provider,
-        'model': choice.model,
-        'digest': choice.digest,
-    }
+
+def _decide(
+    experiment: Experiment, arms: Sequence[str] | None, console: Console
+) -> tuple[Experiment, dict[str, Any]]:
+    """Find the model of each arm that needs one, before anything starts.
+
+    Returns the experiment with the models named, so that no episode decides for itself, and what
+    the manifest says about them.
+
+    :raises BadSetting: for a model that is not to be had
+    """
+    experiment.episodes(arms)  # refuses an arm that there is not
+    decided, about, said = [], {}, set()
+    for arm in experiment.arms:
+        if isinstance(arm.planner, Llm) and (arms is None or arm.name in arms):
+            try:
+                choice = choose(arm.planner.provider, arm.planner.model)
+                provider = choice.provider
+                about[arm.name] = {
+                    'provider': provider.name,
+                    'model': provider.model,
+                    'engine': provider.engine,
+                    'digest': provider.digest(),
+                }
+            except ProviderError as error:
+                raise BadSetting(f'arm {arm.name!r}: {error.message}') from None
+            if choice.sentence not in said:
+                _say(console, choice.sentence)
+                said.add(choice.sentence)
+            # The embedded model keeps what was asked for: a file is named by its path.
+            model = provider.model if provider.name == 'ollama' else arm.planner.model
+            named = {'provider': provider.name, 'model': model}
+            arm = replace(arm, planner=arm.planner.model_copy(update=named))
+        decided.append(arm)
+    return replace(experiment, arms=tuple(decided)), about
 
 
 def _conclude(outcome: Outcome, folder: Path, console: Console) -> int:

@@ -30,12 +30,12 @@ _PACKAGES = (
 
 
 def settle(
-    out: Path, experiment: Experiment, arms: Iterable[str] | None, llm: Mapping[str, Any] | None
+    out: Path, experiment: Experiment, arms: Iterable[str] | None, llm: Mapping[str, Any]
 ) -> list[str]:
     """Write the manifest of a run, or check that the folder holds this very run.
 
     :param arms: to run now; arms of earlier calls stay part of the run
-    :param llm: which model answers, as `alpha-chaos` found it
+    :param llm: by arm, which model answers
     :return: all arms of the run
     :raises BadSetting: when the folder belongs to another experiment or another model
     """
@@ -59,7 +59,7 @@ def settle(
             {'run_id': episode.run_id, 'arm': episode.arm, 'condition': episode.condition}
             for episode in experiment.episodes(all_arms)
         ],
-        'llm': llm or old.get('llm'),
+        'llm': {**old.get('llm', {}), **llm},
         'versions': _versions(),
         'git': _git(),
         'machine': {'system': platform.platform(), 'processor': _processor()},
@@ -72,7 +72,7 @@ def settle(
 
 
 def _check(
-    path: Path, old: Mapping[str, Any], experiment: Experiment, llm: Mapping[str, Any] | None
+    path: Path, old: Mapping[str, Any], experiment: Experiment, llm: Mapping[str, Any]
 ) -> None:
     was = old.get('experiment', {})
     if was.get('fingerprint') != experiment.fingerprint():
@@ -83,13 +83,14 @@ def _check(
             else f'experiment {name!r}, not {experiment.name!r}'
         )
         raise BadSetting(f'{path.parent} holds {what}; use another --out')
-    model = old.get('llm')
-    if llm and model and model.get('digest') != llm.get('digest'):
-        raise BadSetting(
-            f'{path.parent} was run with {model["provider"]} model {model["model"]!r}, '
-            f'not {llm["provider"]} model {llm["model"]!r}; use another --out, or '
-            f'--llm {model["provider"]} --model {model["model"]}'
-        )
+    for arm, model in old.get('llm', {}).items():
+        now = llm.get(arm, model)
+        if (model['provider'], model['digest']) != (now['provider'], now['digest']):
+            raise BadSetting(
+                f'arm {arm!r} in {path.parent} was run with {model["model"]!r} '
+                f'({model["provider"]}), not {now["model"]!r} ({now["provider"]}); use another '
+                f'--out, or --llm {model["provider"]} --model {model["model"]}'
+            )
 
 
 def _versions() -> dict[str, str]:

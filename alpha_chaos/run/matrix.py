@@ -14,7 +14,7 @@ from typing import Any, Literal
 from alpha_chaos.catalogues import planners
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
-from alpha_chaos.graph import PLANNERS, Graph, LlmSettings, episode_graph
+from alpha_chaos.graph import PLANNERS, Graph, episode_graph
 from alpha_chaos.journal import Journal, Row, missing
 from alpha_chaos.ledger import Ledger
 from alpha_chaos.plugins import parse
@@ -39,7 +39,7 @@ class Options:
     :param composed: all nodes of a graph in one process
     :param retries: further attempts at an episode whose attempt was aborted
     :param limit_s: wall-clock time after which an attempt is given up
-    :param llm: which model answers where an arm asks one
+    :param replies: folder of recorded replies of language models
     :param again: run episodes that have a result, too
     """
 
@@ -48,7 +48,7 @@ class Options:
     composed: bool = False
     retries: int = 2
     limit_s: float = 600.0
-    llm: LlmSettings | None = None
+    replies: str = ''
     again: bool = False
 
 
@@ -162,7 +162,7 @@ class _Matrix:
 
     def _start(self, episode: Episode) -> '_Running':
         nodes = [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
-        graph = episode_graph(nodes, llm=self._options.llm)
+        graph = episode_graph(nodes, replies=self._options.replies)
         return _Running(self._forks, graph, self._domains, self._out, self._options.composed)
 
     def _end(self, graph: '_Running') -> None:

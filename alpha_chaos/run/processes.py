@@ -93,9 +93,10 @@ def make_node(spec: NodeSpec, feed: PipeFeed | None) -> Any:
     arguments = ['--ros-args']
     for source, target in spec.remappings:
         arguments += ['-r', f'{source}:={target}']
-    types = {list: Parameter.Type.STRING_ARRAY}
     overrides = [
-        Parameter(name, types.get(type(value)), value) for name, value in spec.parameters.items()
+        # An empty list does not tell its type.
+        Parameter(name, Parameter.Type.STRING_ARRAY if isinstance(value, list) else None, value)
+        for name, value in spec.parameters.items()
     ]
     options: dict[str, Any] = {'cli_args': arguments, 'parameter_overrides': overrides}
     if feed is not None:
