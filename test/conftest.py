@@ -1,0 +1,12 @@
+"""What all tests share."""
+
+import pytest
+from hypothesis import settings
+
+# Time limits per example fail on a busy machine and say nothing about the code.
+settings.register_profile('suite', deadline=None)
+settings.load_profile('suite')
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line('markers', 'model: runs the embedded language model')
