@@ -252,6 +252,7 @@ class SupervisorNode(EpisodeNode):
         if self._scene is None:
             record.failed('no_observation: no scene came through')
             return
+        self.get_logger().info(f'{self.episode_id}: observed at {to_seconds(self.now):.3f} s')
         record.observed(
             to_seconds(self.now),
             observed_at(self._scene),
