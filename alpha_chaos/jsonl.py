@@ -144,7 +144,6 @@ class Appender:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             self._file = os.open(path, flags, 0o644)
             os.ftruncate(self._file, found.good_bytes)
-            self._good_bytes = found.good_bytes
             os.fsync(self._file)
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             os.fsync(folder)
@@ -154,7 +153,7 @@ class Appender:
             raise
 
     def append(self, objects: Iterable[Mapping[str, Any]]) -> None:
-        """Add one line an object; return when they are on disk, all of them or (OSError) none.
+        """Add one line an object; return when they are on disk, and raise if none of them is.
 
         The text is ASCII: characters beyond it, also lone surrogates, are escaped.
 
@@ -165,14 +164,14 @@ class Appender:
             + b'\n'
             for item in objects
         )
+        size = os.fstat(self._file).st_size
         try:
             _write_all(self._file, data)
             os.fsync(self._file)
-        except OSError:
-            # A full disk: take the half line back, or the next one would be glued to it.
-            os.ftruncate(self._file, self._good_bytes)
+        except BaseException:
+            # A full disk, or Ctrl-C: take the half line back, or the next one is glued to it.
+            os.ftruncate(self._file, size)
             raise
-        self._good_bytes += len(data)
 
     def _release(self) -> None:
         if self._lock is not None:

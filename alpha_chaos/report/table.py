@@ -102,8 +102,6 @@ class _Screen:
 
 def _counts(cell: Cell) -> tuple[str, str, str]:
     """Return k/n, percent and interval."""
-    if not cell.result.n:
-        return say.counted(cell.result), say.NOTHING, say.NO_ESTIMATE
     return (
         say.counted(cell.result),
         say.percent(cell.result.rate),

@@ -38,7 +38,7 @@ class Unpaired:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms over a cohort; every tuple of run ids is in the order of the journal."""
+    """Two arms over a cohort; every tuple of run ids is in the order of the results."""
 
     first: str
     second: str
@@ -66,8 +66,8 @@ class Comparison:
 def mcnemar(b: int, c: int, n: int) -> McNemar | None:
     """Return McNemar's test for `b` and `c` discordant pairs of `n`; None when n is 0.
 
-    The correction never exceeds the difference it corrects: chi2 is 0 and p is 1 for
-    |b - c| <= 1. The library gives p = 0.0 for b = c = 0 and chi2 = 1 / (2 b) for b = c > 0.
+    The correction never exceeds the difference it corrects: for |b - c| <= 1 chi2 is 0 and p is
+    1. There the library gives p = 0.0 for b = c = 0, and chi2 = 1 / (2 b) for b = c > 0.
 
     :raises BadCountError: for counts that cannot be
     """
@@ -77,7 +77,7 @@ def mcnemar(b: int, c: int, n: int) -> McNemar | None:
         )
     if n == 0:
         return None
-    if b == 0 and c == 0:
+    if abs(b - c) <= 1:
         return McNemar(b, c, n, chi2_corrected=0.0, p_corrected=1.0, p_exact=1.0)
     # Not at the top: it takes seconds to import, and a run needs it only at its end.
     from statsmodels.stats.contingency_tables import (  # type: ignore[import-untyped,unused-ignore]
@@ -85,11 +85,11 @@ def mcnemar(b: int, c: int, n: int) -> McNemar | None:
     )
 
     table = [[0, b], [c, 0]]  # the test does not look at the concordant pairs
-    exact = float(library(table, exact=True).pvalue)
-    if abs(b - c) <= 1:
-        return McNemar(b, c, n, chi2_corrected=0.0, p_corrected=1.0, p_exact=exact)
+    exact = library(table, exact=True)
     corrected = library(table, exact=False, correction=True)
-    return McNemar(b, c, n, float(corrected.statistic), float(corrected.pvalue), exact)
+    return McNemar(
+        b, c, n, float(corrected.statistic), float(corrected.pvalue), float(exact.pvalue)
+    )
 
 
 def attacks_plan_text(row: Row) -> bool:
@@ -123,9 +123,9 @@ def compare(
     :param planned: condition by run id of all that should be there; those without any attempt
         count as unpaired
     """
-    conditions = {row.run_id: row.condition for row in results.values() if row.arm == first}
-    conditions |= {row.run_id: row.condition for row in results.values() if row.arm == second}
-    conditions |= planned or {}
+    conditions = dict(planned or {}) | {
+        row.run_id: row.condition for row in results.values() if row.arm in (first, second)
+    }
     outcomes: dict[str, tuple[bool | None, bool | None]] = {}
     unpaired: list[Unpaired] = []
     for run_id, condition in conditions.items():

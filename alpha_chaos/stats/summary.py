@@ -1,7 +1,7 @@
 """A whole run: every cell, every comparison, every attempt."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,6 +9,8 @@ from alpha_chaos.journal import Row, final
 from alpha_chaos.stats.cells import OVERALL, Cell, count
 from alpha_chaos.stats.paired import COHORTS, COMPARISONS, Comparison, compare
 from alpha_chaos.stats.paper import Paper
+
+ARMS = ('oracle', 'oracle_json', 'llm')  # their order where no experiment gives one
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,14 @@ def _reasons(rows: Iterable[Row]) -> tuple[Reason, ...]:
     for row in rows:
         texts.setdefault(row.reason_type or 'no reason given', Counter())[row.reason] += 1
     reasons = [
-        Reason(kind, found.total(), tuple(found.most_common())) for kind, found in texts.items()
+        Reason(
+            kind,
+            found.total(),
+            tuple(sorted(found.items(), key=lambda item: (-item[1], item[0]))),
+        )
+        for kind, found in texts.items()
     ]
-    return tuple(sorted(reasons, key=lambda reason: -reason.attempts))
+    return tuple(sorted(reasons, key=lambda reason: (-reason.attempts, reason.type)))
 
 
 def _account(arm: str, rows: Sequence[Row], counting: int) -> Attempts:
@@ -121,6 +128,26 @@ def _orderings(arms: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
+def _in_order(names: Iterable[str], known: Sequence[str]) -> dict[str, int]:
+    """Return the place of each name: the known ones first, the others as they come."""
+    found = tuple(dict.fromkeys(names))
+    ordered = [name for name in known if name in found]
+    ordered += [name for name in found if name not in known]
+    return {name: place for place, name in enumerate(ordered)}
+
+
+def _plan_of(rows: Collection[Row], paper: Paper | None) -> list[Planned]:
+    """Return what a journal holds in the order of an experiment file, not of its workers."""
+    arms = _in_order((row.arm for row in rows), ARMS)
+    conditions = _in_order(
+        (row.condition for row in rows), list(paper.conditions) if paper else []
+    )
+    ordered = sorted(
+        rows, key=lambda row: (conditions[row.condition], row.episode_index, arms[row.arm])
+    )
+    return [Planned(row.run_id, row.arm, row.condition) for row in ordered]
+
+
 def summarise(
     rows: Iterable[Row],
     planned: Sequence[Planned] | None = None,
@@ -139,9 +166,9 @@ def summarise(
     rows = list(rows)
     keys = None if planned is None else {(item.run_id, item.arm) for item in planned}
     used = [row for row in rows if keys is None or row.key in keys]
-    results = final(used)
-    known = [Planned(row.run_id, row.arm, row.condition) for row in results.values()]
-    plan = known if planned is None else list(planned)
+    counting = final(used)
+    plan = _plan_of(counting.values(), paper) if planned is None else list(planned)
+    results = {key: counting[key] for item in plan if (key := (item.run_id, item.arm)) in counting}
     arms = tuple(dict.fromkeys(item.arm for item in plan))
     conditions = tuple(dict.fromkeys(item.condition for item in plan))
     missing = [item for item in plan if (item.run_id, item.arm) not in results]
@@ -161,7 +188,7 @@ def summarise(
     of_plan = {(item.arm, item.condition) for item in plan}
     return Summary(
         experiment=experiment,
-        calibrations=tuple(dict.fromkeys(row.calibration for row in used if row.calibration)),
+        calibrations=tuple(sorted({row.calibration for row in used if row.calibration})),
         arms=arms,
         conditions=conditions,
         expected=None if planned is None else len(plan),

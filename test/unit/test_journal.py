@@ -294,6 +294,18 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(journal.read(tmp_path).rows) == 2
 
 
+def test_an_interrupt_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    with Journal(tmp_path) as book:
+        monkeypatch.setattr(os, 'fsync', interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            book.append(a_row())
+        monkeypatch.undo()
+        assert (book.rows, journal.read(tmp_path).rows) == ([], ())
+
+
 WRITER = """
 import sys
 from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_runs import aborted, paper_run
 
@@ -80,6 +80,7 @@ def test_the_library_is_still_wrong_where_it_is_guarded() -> None:
 COUNTS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
+@settings(deadline=None)  # the first example imports the library, which takes seconds
 @given(COUNTS)
 def test_an_interval_holds_its_estimate_and_stays_a_probability(counts: tuple[int, int]) -> None:
     k, n = counts
@@ -90,6 +91,7 @@ def test_an_interval_holds_its_estimate_and_stays_a_probability(counts: tuple[in
     assert (interval.high == 1.0) == (k == n)
 
 
+@settings(deadline=None)  # the first example imports the library, which takes seconds
 @given(COUNTS)
 def test_one_success_more_moves_both_ends_up(counts: tuple[int, int]) -> None:
     k, n = counts
@@ -102,6 +104,7 @@ def test_one_success_more_moves_both_ends_up(counts: tuple[int, int]) -> None:
     assert before.high < after.high
 
 
+@settings(deadline=None)  # the first example imports the library, which takes seconds
 @given(COUNTS)
 def test_swapping_success_and_failure_mirrors_the_interval(counts: tuple[int, int]) -> None:
     k, n = counts
@@ -111,6 +114,7 @@ def test_swapping_success_and_failure_mirrors_the_interval(counts: tuple[int, in
     assert here.low == pytest.approx(1.0 - there.high, abs=1e-12)
 
 
+@settings(deadline=None)  # the first example imports the library, which takes seconds
 @given(COUNTS)
 def test_ten_times_the_trials_narrow_the_interval(counts: tuple[int, int]) -> None:
     k, n = counts
@@ -120,6 +124,7 @@ def test_ten_times_the_trials_narrow_the_interval(counts: tuple[int, int]) -> No
     assert many.high - many.low < few.high - few.low
 
 
+@settings(deadline=None)  # the first example imports the library, which takes seconds
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_is_symmetric_and_gives_probabilities(b: int, c: int, same: int) -> None:
     one, other = mcnemar(b, c, b + c + same), mcnemar(c, b, b + c + same)
@@ -200,6 +205,7 @@ def test_the_physical_cohort_leaves_out_attacked_text_under_any_name() -> None:
 OUTCOMES = st.sampled_from(['done', 'task_failed', 'aborted', 'absent'])
 
 
+@settings(deadline=None)  # the first example imports the library, which takes seconds
 @given(st.lists(st.tuples(OUTCOMES, OUTCOMES), max_size=30))
 def test_every_scenario_is_either_a_pair_or_named_as_none(pairs: list[tuple[str, str]]) -> None:
     rows: dict[tuple[str, str], Row] = {}

@@ -196,6 +196,12 @@ def test_a_run_of_aborts_has_no_failures() -> None:
     assert 'Only one arm' not in said(summary)
 
 
+def test_the_order_in_which_workers_finish_does_not_show() -> None:
+    rows = paper_run()
+    for plan in (None, the_plan(rows)):
+        assert summarise(rows[::-1], plan, PAPER) == summarise(rows, plan, PAPER)
+
+
 def test_one_arm_is_not_compared() -> None:
     summary = summarise(paper_run(['llm']), paper=PAPER)
     assert summary.comparisons == ()
@@ -209,8 +215,8 @@ def test_arms_of_any_name_are_compared_too() -> None:
     summary = summarise([*rows, *twins])
     assert [(item.first, item.second) for item in summary.comparisons[:3]] == [
         ('llm', 'oracle'),
-        ('gemma', 'llm'),
         ('gemma', 'oracle'),
+        ('gemma', 'llm'),
     ]
 
 
@@ -240,7 +246,7 @@ def test_the_attempt_that_counts_is_the_last_that_ran() -> None:
     assert (account.total, account.aborted, account.superseded) == (78, 2, 3)
     assert account.total == account.done + account.task_failed + account.aborted
     assert account.aborts[0].type == 'timeout'
-    assert account.aborts[0].texts == (('timeout: plan, 超时', 1), ('timeout: plan, again', 1))
+    assert account.aborts[0].texts == (('timeout: plan, again', 1), ('timeout: plan, 超时', 1))
     assert account.failures[0].attempts == 27
 
 
@@ -267,7 +273,7 @@ def test_doubts_about_rows_become_notes() -> None:
     ]
     text = said(summarise(changed, paper=PAPER, torn=True))
     assert 'The last line of the journal is incomplete' in text
-    assert 'mixes calibrations: formula, as_run' in text
+    assert 'mixes calibrations: as_run, formula' in text
     assert '3 messages lost in 1 recording.' in text
     assert '1 episode without word whether the fault manifested' in text
     assert '75 episodes an arm; this run has another' in text

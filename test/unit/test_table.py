@@ -252,6 +252,7 @@ def test_an_arm_whose_plans_are_refused_without_a_fault_is_shown() -> None:
 
 
 def test_numbers_read_the_same_everywhere() -> None:
+    assert wording.percent(None) == wording.NOTHING
     assert [wording.p_value(p) for p in (1.0, 0.9996, 0.0455, 3.006e-4, 1.2e-12)] == [
         '1.00',
         '1.00',
