@@ -17,9 +17,12 @@ def config_folder() -> Path:
     return _folder('config')
 
 
-def interface_folder() -> Path:
-    """Return the folder of the package's message definitions, found like `config_folder`."""
-    return _folder('msg')
+def interface_folder(kind: str = 'msg') -> Path:
+    """Return the folder of the package's interface definitions, found like `config_folder`.
+
+    :param kind: 'msg', 'srv' or 'action'
+    """
+    return _folder(kind)
 
 
 def _folder(name: str) -> Path:

@@ -15,13 +15,30 @@ class Definition(NamedTuple):
     hash: str  # RIHS01, as rosidl computes it
 
 
+# What the sections of a definition are called: `Plan.srv` holds Plan_Request and Plan_Response.
+_SECTIONS = {
+    'msg': ('',),
+    'srv': ('_Request', '_Response'),
+    'action': ('_Goal', '_Result', '_Feedback'),
+}
+
+
 @cache
 def typestore() -> Any:
-    """Return the types of ROS 2 Jazzy and of this package."""
+    """Return the types of ROS 2 Jazzy and of this package.
+
+    The halves of services and actions are types, too: exchanges are recorded as them.
+    """
     store = get_typestore(Stores.ROS2_JAZZY)
     types: dict[str, Any] = {}
-    for path in sorted(interface_folder().glob('*.msg')):
-        types.update(get_types_from_msg(path.read_text('utf-8'), f'alpha_chaos/msg/{path.stem}'))
+    for kind, sections in _SECTIONS.items():
+        for path in sorted(interface_folder(kind).glob(f'*.{kind}')):
+            texts = path.read_text('utf-8').split('---\n')
+            for section, text in zip(sections, texts, strict=True):
+                name = f'{path.stem}{section}'
+                # Read as a message, because names of types in it are those of messages.
+                (fields,) = get_types_from_msg(text, f'alpha_chaos/msg/{name}').values()
+                types[f'alpha_chaos/{kind}/{name}'] = fields
     store.register(types)
     return store
 
