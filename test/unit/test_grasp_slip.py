@@ -162,6 +162,13 @@ def test_a_grip_that_holds_nothing_is_no_grasp(
     assert robot.recorder.finish().evidence.detail['grasps'] == 0
 
 
+def test_the_weakest_grip_is_a_grasp() -> None:
+    robot = Robot()
+    robot.move(0.675)
+    robot.grip(effort=1e-9)
+    assert len(robot.move(0.8)) == 1
+
+
 def test_a_gripper_that_does_not_tell_whether_it_stalled_is_believed() -> None:
     fault = GraspSlip()
     recorder = Recorder(fault, fault.injector(default_rng(0)))

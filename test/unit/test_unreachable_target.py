@@ -69,6 +69,12 @@ def test_a_direction_of_any_length_is_one_of_length_one() -> None:
     assert sent == (0.5, 0.0, 0.7 + 0.1)
 
 
+@pytest.mark.parametrize('length', [1.1e-6, 0.9e6])
+def test_very_short_and_very_long_directions_are_directions(length: float) -> None:
+    sent, _ = push((0.5, 0.0, 0.7), offset_m=0.1, direction=(length, 0, 0))
+    assert sent == (0.6, 0.0, 0.7)
+
+
 def test_every_motion_is_pushed_the_same_way() -> None:
     fault = UnreachableTarget(offset_m=0.1, direction=(1, 0, 0))
     recorder = Recorder(fault, fault.injector(default_rng(0)))
@@ -84,6 +90,7 @@ def test_right_above_the_origin_there_is_no_outward() -> None:
     (decision,) = record.decisions
     assert not decision.triggered
     assert decision.detail['direction'] is None
+    assert decision.detail['offset_m'] == 0.0
 
 
 @pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
@@ -116,7 +123,8 @@ def test_another_robot_s_motion_can_be_named() -> None:
 
 
 @pytest.mark.parametrize(
-    'direction', [(0, 0, 0), (1e-9, 0, 0), (math.nan, 0, 1), (math.inf, 0, 0), 'outward']
+    'direction',
+    [(0, 0, 0), (1e-6, 0, 0), (1e6, 0, 0), (math.nan, 0, 1), (math.inf, 0, 0), 'outward'],
 )
 def test_a_direction_that_points_nowhere_is_refused(direction: Any) -> None:
     with pytest.raises(ValidationError, match='direction'):
