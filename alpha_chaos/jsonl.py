@@ -7,7 +7,6 @@ import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn
 
 
@@ -184,16 +183,3 @@ class Appender:
         if self._lock is not None:
             os.close(self._file)
             self._release()
-
-    def __enter__(self) -> 'Appender':
-        """Return the appender itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
