@@ -82,6 +82,17 @@ def test_every_published_slip_comes_out(calibration: str, arm: str, tmp_path: Pa
     assert found == SLIPS
 
 
+def test_by_the_formula_the_paper_s_seeds_would_have_spared_plans(tmp_path: Path) -> None:
+    # The paper reports 0 of 15: its corruption cannot have read the probability.
+    corrupted = dict.fromkeys(('low', 'medium', 'high'), 0)
+    for episode in paper('formula', tmp_path).episodes(['llm']):
+        if episode.fault_class == 'planner_output_corruption':
+            probability = episode.faults[0]['probability']
+            assert isinstance(probability, float)
+            corrupted[episode.label] += draws_for(episode, 0).random() < probability
+    assert corrupted == {'low': 0, 'medium': 3, 'high': 5}
+
+
 @pytest.mark.parametrize('rule', ['mersenne_twister', 'seed_sequence'])
 def test_a_fault_draws_the_same_alone_and_beside_others(rule: str) -> None:
     example = Episode(
