@@ -77,8 +77,9 @@ def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts
 
 def _embedded(model: str, timeouts: Timeouts, why: str) -> Choice:
     embedded = Embedded(model, timeout_s=timeouts.generate_s)
+    again = DEFAULT_MODEL if model in ('', DEFAULT_MODEL) else str(embedded.path)
     return Choice(
         embedded,
         f'Planning with the embedded model {embedded.model}, {why}.',
-        {'provider': embedded.name, 'model': str(embedded.path) if model else DEFAULT_MODEL},
+        {'provider': embedded.name, 'model': again},
     )
