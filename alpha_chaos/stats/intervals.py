@@ -58,9 +58,7 @@ def wilson(k: int, n: int, confidence: float = 0.95) -> Interval | None:
     if n == 0:
         return None
     # Not at the top: it takes seconds to import, and a run needs it only at its end.
-    from statsmodels.stats.proportion import (  # type: ignore[import-untyped,unused-ignore]
-        proportion_confint,
-    )
+    from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(k, n, alpha=1.0 - confidence, method='wilson')
     # At the ends the bound is exact; the library misses it by a rounding error.

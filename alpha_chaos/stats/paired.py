@@ -80,9 +80,7 @@ def mcnemar(b: int, c: int, n: int) -> McNemar | None:
     if abs(b - c) <= 1:
         return McNemar(b, c, n, chi2_corrected=0.0, p_corrected=1.0, p_exact=1.0)
     # Not at the top: it takes seconds to import, and a run needs it only at its end.
-    from statsmodels.stats.contingency_tables import (  # type: ignore[import-untyped,unused-ignore]
-        mcnemar as library,
-    )
+    from statsmodels.stats.contingency_tables import mcnemar as library
 
     table = [[0, b], [c, 0]]  # the test does not look at the concordant pairs
     exact = library(table, exact=True)
