@@ -6,6 +6,7 @@ parameters, and answers each with a journal row.
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,8 +18,10 @@ from std_msgs.msg import Header
 from alpha_chaos.action import ExecutePlan
 from alpha_chaos.catalogues import bodies, planners, tasks
 from alpha_chaos.episode import Abort, EpisodeRecord
-from alpha_chaos.experiment import Episode, Experiment
-from alpha_chaos.journal import Row
+from alpha_chaos.experiment import Episode
+from alpha_chaos.journal import Journal, Row
+from alpha_chaos.jsonl import LinesError
+from alpha_chaos.ledger import Ledger
 from alpha_chaos.msg import EpisodePhase, EpisodeResult, SceneObservation, TopicCount
 from alpha_chaos.nodes.clock import to_seconds
 from alpha_chaos.nodes.convert import (
@@ -32,8 +35,8 @@ from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Flow, TimedOut, Wait, after, in_time
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plan import ActionPlan, PlanProblem
-from alpha_chaos.plugins import explain, parse
-from alpha_chaos.run.job import Job
+from alpha_chaos.plugins import BadSetting, explain, parse
+from alpha_chaos.run.job import Job, entries, prepare
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
 from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
@@ -66,7 +69,12 @@ class SupervisorParams(EpisodeParams):
     experiment: str = Field('', description='run by itself: name or file of the experiment')
     run_id: str = Field('', description='run by itself: scenario of the experiment')
     arm: str = Field('', description='run by itself: planner arm of the experiment')
-    out: str = Field('', description='run by itself: folder for the bag and the journal')
+    out: str = Field(
+        '', description='run by itself: folder for bag and journal; empty: the result is printed'
+    )
+    llm: str = Field('', description="where the model runs; empty: as the experiment's arm says")
+    model: str = Field('', description="tag of the model; empty: as the experiment's arm says")
+    speed: float = Field(0.0, ge=0, description='real-time factor; 0: as fast as possible [1]')
 
 
 class SupervisorNode(EpisodeNode):
@@ -78,7 +86,7 @@ class SupervisorNode(EpisodeNode):
     def __init__(self, feed: Feed | None = None, **options: Any) -> None:
         super().__init__('supervisor', **options)
         self.exit_code: int | None = None
-        self._feed = feed or FromParameters(self.params)
+        self._feed = feed or FromParameters(self.params, self.get_logger().info)
         self._phases = self.outlet(EpisodePhase, 'phase')
         self._results = self.outlet(EpisodeResult, 'result')
         self.listen(SceneObservation, 'scene', self._on_scene)
@@ -455,34 +463,59 @@ class SupervisorNode(EpisodeNode):
 
 
 class FromParameters:
-    """One job, as the node's parameters name it; its row goes into the folder's journal."""
+    """One job, as the node's parameters name it; its row goes into the folder's journal.
 
-    def __init__(self, params: SupervisorParams) -> None:
-        self._params = params
-        self._given = False
-        self.exit_code = 0
+    The folder is held from the beginning, so that nobody else takes the same attempt.
+
+    :raises BadSetting: for an episode that there is not, and a folder that cannot be used
+    """
+
+    def __init__(self, params: SupervisorParams, say: Callable[[str], None]) -> None:
+        from alpha_chaos.run.single import one_episode
+
+        self._say = say
+        self.exit_code = HARNESS_ERRORS  # until there is a result
+        if not params.experiment:
+            raise BadSetting(
+                'which episode? Set the parameters experiment, run_id, arm, and out to record it'
+            )
+        out = Path(params.out) if params.out else None
+        episode = one_episode(
+            params.experiment,
+            params.run_id,
+            params.arm,
+            out,
+            llm=params.llm or None,
+            model=params.model,
+            speed=params.speed,
+            say=say,
+        )
+        self._folder: tuple[Ledger, Journal] | None = None
+        self._job: Job | None = Job(episode)
+        if out is not None:
+            try:
+                journal = Journal(out, 'running an episode')
+                self._folder = Ledger(out, 'running an episode'), journal
+                self._job = prepare(episode, journal.rows, out)
+            except (LinesError, OSError) as error:
+                raise BadSetting(str(error)) from None
 
     def receive(self) -> Job | None:
         """Return the job once."""
-        if self._given or not self._params.experiment:
-            return None
-        self._given = True
-        from alpha_chaos.run.job import choose
-
-        return choose(
-            Experiment.load(self._params.experiment),
-            self._params.run_id,
-            self._params.arm,
-            Path(self._params.out) if self._params.out else None,
-        )
+        job, self._job = self._job, None
+        return job
 
     def answer(self, row: Row, ledger: list[dict[str, Any]]) -> None:
-        """Append to the journal and show the verdict."""
-        from alpha_chaos.run.job import keep
-
-        if self._params.out:
-            keep(Path(self._params.out), row, ledger)
-        print(row.model_dump_json(), flush=True)
+        """Keep the row, the journal last, for it is what counts; tell how it ended."""
+        if self._folder is None:
+            print(row.model_dump_json(), flush=True)
+        else:
+            with self._folder[0] as lines, self._folder[1] as journal:
+                lines.extend(entries(row, ledger))
+                journal.append(row)
+        why = f' ({row.reason})' if row.reason else ''
+        error = '' if row.final_error_m is None else f', {row.final_error_m:.4f} m from the goal'
+        self._say(f'{row.run_id}/{row.arm}: {row.status}{why}{error}')
         self.exit_code = HARNESS_ERRORS if row.status == 'aborted' else 0
 
 

@@ -2,28 +2,23 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from pydantic import JsonValue
 from rich.console import Console
 
 from alpha_chaos import journal
 from alpha_chaos.experiment import Experiment
 from alpha_chaos.journal import Row
-from alpha_chaos.planners.llm import Llm
-from alpha_chaos.planners.providers.base import ProviderError
-from alpha_chaos.planners.providers.select import choose
-from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run import manifest
+from alpha_chaos.run.language_model import decide, replies_folder, with_model
 from alpha_chaos.run.matrix import Isolation, Options, Outcome, run_matrix
 from alpha_chaos.run.progress import Display
+from alpha_chaos.run.single import one_episode
 
 DONE = 0
 HARNESS_ERRORS = 3
 INTERRUPTED = 130
-REPLIES = 'replies'
 
 
 def run_experiment(
@@ -45,8 +40,8 @@ def run_experiment(
     """
     experiment = Experiment.load(name)
     folder = out or Path('runs') / experiment.name
-    experiment = _with_model(experiment, llm, model)
-    decided, about = _decide(experiment, arms, console)
+    experiment = with_model(experiment, llm, model)
+    decided, about = decide(experiment, arms, partial(_say, console))
     episodes = decided.episodes(arms)
     all_arms = manifest.settle(folder, experiment, arms, about)
     options = Options(
@@ -54,7 +49,7 @@ def run_experiment(
         isolation=isolation,
         composed=composed,
         retries=retries,
-        replies=str((folder / REPLIES).resolve()),
+        replies=replies_folder(folder),
     )
     rows = journal.read(folder).rows
     done = len(episodes) - len(journal.missing(episodes, rows))
@@ -87,14 +82,10 @@ def run_one(
 
     :raises BadSetting: for anything the caller can put right
     """
-    experiment = _with_model(Experiment.load(name), llm, model)
-    experiment = replace(experiment, real_time_factor=speed)
-    experiment.episode(run_id, arm)  # refuses what there is not, before a model is looked for
-    decided, about = _decide(experiment, [arm], console)
-    episode = decided.episode(run_id, arm)
-    manifest.settle(out, experiment, [arm], about)
-    replies = str((out / REPLIES).resolve())
-    options = Options(workers=1, composed=composed, replies=replies, again=True)
+    episode = one_episode(
+        name, run_id, arm, out, llm=llm, model=model, speed=speed, say=partial(_say, console)
+    )
+    options = Options(workers=1, composed=composed, replies=replies_folder(out), again=True)
     told: list[Row] = []
     outcome = run_matrix([episode], out, options, told.append)
     for row in told:
@@ -111,52 +102,6 @@ def print_table(folder: Path, console: Console) -> None:
     from alpha_chaos.stats.run_folder import load_and_summarise
 
     render(load_and_summarise(folder), console)
-
-
-def _with_model(experiment: Experiment, llm: str | None, model: str) -> Experiment:
-    """Return the experiment with the model that the command line asks for."""
-    asked: dict[str, JsonValue] = {}
-    if llm is not None:
-        asked['provider'] = llm
-    if model:
-        asked['model'] = model
-    return experiment.with_planner('llm', asked) if asked else experiment
-
-
-def _decide(
-    experiment: Experiment, arms: Sequence[str] | None, console: Console
-) -> tuple[Experiment, dict[str, Any]]:
-    """Find the model of each arm that needs one, before anything starts.
-
-    Returns the experiment with the models named, so that no episode decides for itself, and what
-    the manifest says about them.
-
-    :raises BadSetting: for a model that is not to be had
-    """
-    experiment.episodes(arms)  # refuses an arm that there is not
-    decided, about, said = [], {}, set()
-    for arm in experiment.arms:
-        if isinstance(arm.planner, Llm) and (arms is None or arm.name in arms):
-            try:
-                choice = choose(arm.planner.provider, arm.planner.model)
-                provider = choice.provider
-                about[arm.name] = {
-                    'provider': provider.name,
-                    'model': provider.model,
-                    'engine': provider.engine,
-                    'digest': provider.digest(),
-                }
-            except ProviderError as error:
-                raise BadSetting(f'arm {arm.name!r}: {error.message}') from None
-            if choice.sentence not in said:
-                _say(console, choice.sentence)
-                said.add(choice.sentence)
-            # The embedded model keeps what was asked for: a file is named by its path.
-            model = provider.model if provider.name == 'ollama' else arm.planner.model
-            named = {'provider': provider.name, 'model': model}
-            arm = replace(arm, planner=arm.planner.model_copy(update=named))
-        decided.append(arm)
-    return replace(experiment, arms=tuple(decided)), about
 
 
 def _conclude(outcome: Outcome, folder: Path, console: Console) -> int:

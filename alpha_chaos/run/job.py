@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alpha_chaos.experiment import Episode, Experiment
-from alpha_chaos.journal import Journal, Row, next_attempt
-from alpha_chaos.ledger import Entry, Ledger
+from alpha_chaos.experiment import Episode
+from alpha_chaos.journal import Row, next_attempt
+from alpha_chaos.ledger import Entry
 
 BAGS = 'bags'
 TORN = 'torn'
@@ -53,27 +53,7 @@ def prepare(episode: Episode, rows: Iterable[Row], out: Path) -> Job:
     return Job(episode, attempt, str(folder.resolve()), name)
 
 
-def choose(experiment: Experiment, run_id: str, arm: str, out: Path | None) -> Job:
-    """Return the next attempt at one episode of an experiment.
-
-    :raises BadSetting: for a run_id or an arm that there is not
-    """
-    episode = experiment.episode(run_id, arm)
-    if out is None:
-        return Job(episode)
-    with Journal(out, 'running an episode') as journal:
-        return prepare(episode, journal.rows, out)
-
-
 def entries(row: Row, ledger: Iterable[Mapping[str, Any]]) -> list[Entry]:
     """Return what the relay reported as lines of the ledger."""
     key = {'run_id': row.run_id, 'arm': row.arm, 'attempt': row.attempt}
     return [Entry.model_validate({**key, **entry}) for entry in ledger]
-
-
-def keep(out: Path, row: Row, ledger: Iterable[Mapping[str, Any]]) -> None:
-    """Append one attempt to ledger and journal of a run; the journal last, it is what counts."""
-    with Ledger(out) as lines:
-        lines.extend(entries(row, ledger))
-    with Journal(out, 'running an episode') as journal:
-        journal.append(row)
