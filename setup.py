@@ -1,4 +1,4 @@
-"""The way in for pip and uv: install CMakeLists.txt into a staging folder and pack that as the wheel."""
+"""The way in for pip and uv: stage what CMakeLists.txt installs, and pack that as the wheel."""
 
 import os
 import shutil
@@ -13,17 +13,19 @@ from setuptools.command.build import build
 
 NAME = 'alpha_chaos'
 ROOT = Path(__file__).resolve().parent
+COPY = {'dirs_exist_ok': True, 'ignore': shutil.ignore_patterns('*.c')}  # its .so holds that
 STAGE = Path('build/prefix')  # relative, because data files must be named relative to this file
 
 
 class BuildRos(Command):
-    """Build and stage everything; Python goes into the package, the rest becomes data files of the prefix.
+    """Build and stage everything; Python goes into the package, the rest becomes data files.
 
-    A sub-command of `build`, because setuptools swallows the errors of a changed `build_py` in editable mode.
+    A sub-command of `build`, because in editable mode setuptools swallows the errors of a changed
+    `build_py`.
     """
 
     description = 'generate the ROS interfaces and stage the prefix'
-    user_options: list[tuple[str, str, str]] = []
+    user_options = ()
     editable_mode = False
 
     def initialize_options(self):
@@ -38,19 +40,24 @@ class BuildRos(Command):
         """Stage the prefix and hand its parts to setuptools."""
         stage = ROOT / STAGE
         shutil.rmtree(stage, ignore_errors=True)
-        install_with_cmake(stage)
+        if self.editable_mode:  # again and again from one environment, so what was built is kept
+            install_with_cmake(stage, ROOT / 'build' / f'cmake-{sys.implementation.cache_tag}')
+        else:
+            with tempfile.TemporaryDirectory() as work:
+                install_with_cmake(stage, Path(work))
         (site,) = stage.glob('lib/python*/*-packages')
         if self.editable_mode:
             copy_generated(site / NAME, ROOT / NAME)
         else:
-            shutil.copytree(site / NAME, Path(self.build_lib) / NAME, dirs_exist_ok=True)
+            shutil.copytree(site / NAME, Path(self.build_lib) / NAME, **COPY)
         shutil.rmtree(site.parent)
         folders = {}
         for path in sorted(stage.rglob('*')):
             if path.is_file():
                 folder = str(path.parent.relative_to(stage))
                 folders.setdefault(folder, []).append(str(path.relative_to(ROOT)))
-        self.distribution.data_files[:] = folders.items()  # in place: install_data may hold the list
+        # In place, because install_data may hold the list already.
+        self.distribution.data_files[:] = folders.items()
 
     def get_source_files(self):
         """Return nothing: MANIFEST.in lists the sources."""
@@ -65,37 +72,37 @@ class BuildRos(Command):
         return {}
 
 
-def install_with_cmake(prefix: Path) -> None:
-    """Configure, build and install CMakeLists.txt into `prefix`.
-
-    In a fresh build folder every time, since the path of pip's build environment is never the same twice.
-    """
+def install_with_cmake(prefix: Path, work: Path) -> None:
+    """Configure, build and install CMakeLists.txt into `prefix`, with `work` as build folder."""
     import ament_package  # a build requirement, and it lies in the same prefix as all the others
 
     ros = Path(ament_package.__file__).resolve().parents[4]
     # `.venv/bin/python -m pip` does not put the environment's own cmake and ninja on PATH.
-    path = os.pathsep.join([os.environ.get('PATH', os.defpath), sysconfig.get_path('scripts')])
+    path = os.pathsep.join([sysconfig.get_path('scripts'), os.environ.get('PATH', os.defpath)])
     env = {**os.environ, 'AMENT_PREFIX_PATH': str(ros), 'PATH': path}
-    with tempfile.TemporaryDirectory() as work:
-        configure = [
-            *['cmake', '-S', ROOT, '-B', work],
-            *(['-G', 'Ninja'] if shutil.which('ninja', path=path) else []),
-            '-DBUILD_TESTING=OFF',
-            '-DCMAKE_BUILD_TYPE=Release',
-            f'-DCMAKE_INSTALL_PREFIX={prefix}',
-            f'-DCMAKE_PREFIX_PATH={ros}',
-            f'-DPython3_EXECUTABLE={sys.executable}',
-        ]
-        subprocess.run(configure, env=env, check=True)
-        subprocess.run(['cmake', '--build', work, '--parallel'], env=env, check=True)
-        subprocess.run(['cmake', '--install', work], env=env, check=True, stdout=subprocess.DEVNULL)
+
+    def cmake(*arguments):
+        subprocess.run(['cmake', *arguments], env=env, check=True, stdout=sys.stderr)
+
+    (work / 'CMakeCache.txt').unlink(missing_ok=True)  # it may be of another environment
+    cmake(
+        *['-S', ROOT, '-B', work, '-G', 'Ninja'],
+        '-DBUILD_TESTING=OFF',
+        '-DCMAKE_BUILD_TYPE=Release',
+        '-DCXX_INTERFACES=OFF',  # there are no C++ programs to use them
+        f'-DCMAKE_INSTALL_PREFIX={prefix}',
+        f'-DCMAKE_PREFIX_PATH={ros}',
+        f'-DPython3_EXECUTABLE={sys.executable}',
+    )
+    cmake('--build', work)
+    cmake('--install', work)
 
 
 def copy_generated(made: Path, package: Path) -> None:
     """Replace the generated part of the source package by what was just made."""
     for kind in ('msg', 'srv', 'action'):
         shutil.rmtree(package / kind, ignore_errors=True)
-        shutil.copytree(made / kind, package / kind)
+        shutil.copytree(made / kind, package / kind, **COPY)
     for library in made.glob('*.so'):
         shutil.copy2(library, package)
 
@@ -103,7 +110,7 @@ def copy_generated(made: Path, package: Path) -> None:
 class Build(build):
     """The usual build, then the ROS part."""
 
-    sub_commands = [*build.sub_commands, ('build_ros', None)]
+    sub_commands = (*build.sub_commands, ('build_ros', None))
 
 
 class RosDistribution(Distribution):
