@@ -26,7 +26,6 @@ class Domains:
         self._folder = folder or Path(tempfile.gettempdir()) / name
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._held: dict[int, IO[bytes]] = {}
-        self.used: set[int] = set()  # all that were ever handed out
         self._next = DOMAINS.start + os.getpid() % len(DOMAINS)
 
     def claim(self) -> int:
@@ -45,7 +44,6 @@ class Domains:
                 file.close()
                 continue
             self._held[domain] = file
-            self.used.add(domain)
             self._next = domain + 1
             return domain
         raise NoDomain(f'all {len(DOMAINS)} ROS domains are taken; see {self._folder}')

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
-from alpha_chaos.journal import Row, next_attempt
+from alpha_chaos.journal import Journal, Row, next_attempt
 from alpha_chaos.ledger import Entry
 
 BAGS = 'bags'
@@ -51,6 +52,36 @@ def prepare(episode: Episode, rows: Iterable[Row], out: Path) -> Job:
             number += 1
         shutil.move(folder, place)
     return Job(episode, attempt, str(folder.resolve()), name)
+
+
+def next_job(episode: Episode, journal: Journal, out: Path) -> Job:
+    """Return the next attempt at an episode.
+
+    A recording without a row is what a killed runner left: that attempt becomes an abort in the
+    journal, and its recording is set apart.
+    """
+    while True:
+        attempt = next_attempt(journal.rows, episode.run_id, episode.arm)
+        name = f'{BAGS}/{episode.run_id}.{episode.arm}{f".{attempt}" if attempt > 1 else ""}'
+        job = Job(episode, attempt, str((out / name).resolve()), name)
+        if not (out / name).exists():
+            return job
+        abort = Abort('interrupted', 'the runner ended during this attempt')
+        row = EpisodeRecord(episode, attempt, name).row(0.0, abort)
+        journal.append(set_apart(row, out))
+
+
+def set_apart(row: Row, out: Path) -> Row:
+    """Move the recording of an aborted attempt away, and return its row with the new place."""
+    folder = out / row.bag
+    if not row.bag or not folder.exists():
+        return row.model_copy(update={'bag': ''})
+    place = f'{BAGS}/{TORN}/{folder.name}'
+    (out / place).parent.mkdir(parents=True, exist_ok=True)
+    if (out / place).exists():  # of a journal that was deleted
+        shutil.rmtree(out / place)
+    shutil.move(folder, out / place)
+    return row.model_copy(update={'bag': place})
 
 
 def entries(row: Row, ledger: Iterable[Mapping[str, Any]]) -> list[Entry]:

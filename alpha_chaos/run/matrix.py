@@ -6,7 +6,7 @@ A run can be stopped anywhere, by anything; the same call goes on with what is m
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from alpha_chaos.journal import Journal, Row, missing
 from alpha_chaos.ledger import Ledger
 from alpha_chaos.plugins import parse
 from alpha_chaos.run.domains import Domains
-from alpha_chaos.run.job import Job, entries, prepare
+from alpha_chaos.run.job import Job, entries, next_job, set_apart
 from alpha_chaos.run.processes import GraphProcesses, NodeDied, Overdue, context
 from alpha_chaos.run.shared_memory import clean
 
@@ -59,7 +59,6 @@ class Outcome:
     ran: int = 0  # attempts
     left: list[Episode] = field(default_factory=list)  # episodes without a result
     stopped: bool = False
-    dirty: bool = False  # processes had to be killed, or died
 
 
 OnRow = Callable[[Row], None]
@@ -131,7 +130,7 @@ class _Matrix:
             raise self._failure
         self.outcome.stopped = self._stop.is_set()
         self.outcome.left = missing(self._episodes, self._journal.rows)
-        clean(self._domains.used)
+        clean()
         return self.outcome
 
     # -- one worker
@@ -146,11 +145,15 @@ class _Matrix:
                     return
                 for _ in range(1 + self._options.retries):
                     graph = graph or self._start(episode)
-                    row = self._attempt(graph, episode)
+                    with self._lock:
+                        job = next_job(episode, self._journal, self._out)
+                    row, ledger = self._attempt(graph, job)
                     aborted = row is None or row.status == 'aborted'
                     if aborted or self._options.isolation == 'episode' or graph.grown():
-                        self._end(graph)
+                        graph.end()
                         graph = None
+                    if row is not None:
+                        self._keep(row, ledger)
                     if not aborted or self._stop.is_set():
                         break
         except BaseException as error:  # the caller raises it again, and the others stop
@@ -158,38 +161,37 @@ class _Matrix:
             self._stop.set()
         finally:
             if graph is not None:
-                self._end(graph)
+                graph.end()
 
     def _start(self, episode: Episode) -> '_Running':
         nodes = [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
         graph = episode_graph(nodes, replies=self._options.replies)
         return _Running(self._forks, graph, self._domains, self._out, self._options.composed)
 
-    def _end(self, graph: '_Running') -> None:
-        if not graph.end():
-            self.outcome.dirty = True
-
-    def _attempt(self, graph: '_Running', episode: Episode) -> Row | None:
-        """Run one attempt; None if the run was stopped, and the attempt is nobody's fault."""
-        with self._lock:
-            job = prepare(episode, self._journal.rows, self._out)
+    def _attempt(
+        self, graph: '_Running', job: Job
+    ) -> tuple[Row | None, Sequence[Mapping[str, Any]]]:
+        """Return row and ledger of an attempt; no row if the run was stopped meanwhile."""
         started = time.monotonic()
-        ledger: list[dict[str, Any]] = []
         try:
-            row, ledger = graph.processes.run(job, self._options.limit_s, self._stop)
+            return graph.processes.run(job, self._options.limit_s, self._stop)
         except NodeDied as died:
             if self._stop.is_set():
-                return None
-            row = _aborted(job, Abort('node_died', str(died)), time.monotonic() - started)
-            self.outcome.dirty = True
+                return None, ()
+            abort = Abort('node_died', str(died))
         except Overdue as overdue:
-            row = _aborted(job, Abort('timeout', str(overdue)), time.monotonic() - started)
+            abort = Abort('timeout', str(overdue))
+        record = EpisodeRecord(job.episode, job.attempt, job.bag_name)
+        return record.row(time.monotonic() - started, abort), ()
+
+    def _keep(self, row: Row, ledger: Sequence[Mapping[str, Any]]) -> None:
         with self._lock:
+            if row.status == 'aborted':
+                row = set_apart(row, self._out)
             self._ledger.extend(entries(row, ledger))
             self._journal.append(row)
             self.outcome.ran += 1
             self._on_row(row)
-        return row
 
 
 class _Running:
@@ -206,17 +208,12 @@ class _Running:
         done = self.processes.answered
         return done % LOOK_EVERY == 0 and self.processes.memory_bytes() > RECYCLE_BYTES
 
-    def end(self) -> bool:
-        clean = self.processes.stop()
+    def end(self) -> None:
+        self.processes.stop()
         self._domains.free(self._domain)
-        return clean
 
 
 def _planner_node(episode: Episode) -> str:
     node: str = parse(planners(), episode.planner, 'planner').node
     assert node in PLANNERS
     return node
-
-
-def _aborted(job: Job, abort: Abort, wall_s: float) -> Row:
-    return EpisodeRecord(job.episode, job.attempt, job.bag_name).row(wall_s, abort)
