@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from alpha_chaos.stats.cells import Share
 from alpha_chaos.stats.intervals import Estimate, Interval, Spread
+from alpha_chaos.stats.paper import Condition
 
 NOTHING = '-'
 NO_ESTIMATE = 'no estimate'
@@ -92,6 +93,18 @@ def beside(*columns: str) -> tuple[str, ...]:
     """Return the columns, of one or more lines each, made equally long."""
     rows = zip_longest(*(column.split('\n') for column in columns), fillvalue='')
     return tuple('\n'.join(lines) for lines in zip(*rows, strict=True))
+
+
+def known(value: float | None, spell: Callable[[float], str]) -> str:
+    """Return a number that may be unknown."""
+    return NOTHING if value is None else spell(value)
+
+
+def published_success(published: Condition | None, arm: str) -> str:
+    """Return the paper's `k/n`."""
+    if published is None or arm not in published.successes:
+        return NOTHING
+    return f'{published.successes[arm]}/{published.n}'
 
 
 def broken(name: str, width: int) -> str:

@@ -8,7 +8,7 @@ from itertools import combinations
 from alpha_chaos.journal import Row, final
 from alpha_chaos.stats.cells import OVERALL, Cell, count
 from alpha_chaos.stats.paired import COHORTS, COMPARISONS, Comparison, compare
-from alpha_chaos.stats.paper import Paper
+from alpha_chaos.stats.paper import Condition, Paper
 
 ARMS = ('oracle', 'oracle_json', 'llm')  # their order where no experiment gives one
 
@@ -86,6 +86,10 @@ class Summary:
     def of_condition(self, condition: str) -> tuple[Cell, ...]:
         """Return the cells of one condition, in the order of the arms."""
         return tuple(cell for cell in self.cells if cell.condition == condition)
+
+    def published(self, condition: str) -> Condition | None:
+        """Return what the paper says of a condition; None if it says nothing."""
+        return self.paper.conditions.get(condition) if self.paper else None
 
 
 def _reasons(rows: Iterable[Row]) -> tuple[Reason, ...]:
