@@ -120,6 +120,7 @@ def _be(
         os.dup2(descriptor, 1)
         os.dup2(descriptor, 2)
         os.close(descriptor)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     from alpha_chaos.nodes.spin import run_all
 
     feed = PipeFeed(connection) if connection is not None else None
@@ -128,6 +129,21 @@ def _be(
         return lambda: make_node(spec, feed if spec.name == 'supervisor' else None)
 
     sys.exit(run_all([maker(spec) for spec in specs], []))
+
+
+def _leave_with_parent() -> None:
+    """End this process when the runner is gone, however it went.
+
+    The signal of a dead parent does not tell: that parent is the server all are forked from, and
+    it lives as long as they do.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    parent.join()
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(STOP_S)
+    os._exit(1)
 
 
 class GraphProcesses:
