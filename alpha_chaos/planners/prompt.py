@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from alpha_chaos.plan import BLOCKS, ActionPlan, Waypoints
 from alpha_chaos.planners.base import CompletionRequest, PlanRequest, Sampling, Vector
 from alpha_chaos.planners.oracle import pick_and_place
+from alpha_chaos.printable import printable
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def completion_request(request: PlanRequest, sampling: Sampling) -> CompletionRe
         task += '\n' + '\n'.join(f'An earlier plan was rejected: {why}' for why in request.reasons)
     return CompletionRequest(
         system=_system(request.waypoints),
-        prompt='\n\n'.join([*parts, task]),
+        prompt=printable('\n\n'.join([*parts, task])),
         schema=ActionPlan.json_schema(),
         options=sampling,
     )

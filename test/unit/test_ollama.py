@@ -19,8 +19,8 @@ from ollama_double import (
 
 from alpha_chaos.plan import ActionPlan
 from alpha_chaos.planners.base import Completion, CompletionRequest, Sampling
-from alpha_chaos.planners.providers.base import ProviderError
-from alpha_chaos.planners.providers.ollama import Ollama, Timeouts
+from alpha_chaos.planners.providers.base import ProviderError, Timeouts
+from alpha_chaos.planners.providers.ollama import Ollama
 
 QUESTION = CompletionRequest(
     'You plan.', 'Move red.', ActionPlan.json_schema(), Sampling(seed=7, max_tokens=99)
@@ -222,3 +222,14 @@ def test_the_server_is_found_through_the_environment(monkeypatch: pytest.MonkeyP
     with OllamaDouble() as double:
         monkeypatch.setenv('OLLAMA_HOST', double.host)
         assert Ollama(timeouts=PATIENT).url == f'http://{double.host}'
+
+
+def test_an_answer_that_nobody_wants_any_more_is_given_up() -> None:
+    with OllamaDouble(chat=hang) as double:
+        provider = Ollama(host=double.host, timeouts=Timeouts(generate_s=60))
+        threading.Timer(0.1, provider.close).start()
+        start = time.monotonic()
+        with pytest.raises(ProviderError) as error:
+            provider.complete(QUESTION)
+        assert time.monotonic() - start < 5
+    assert error.value.code == 'closed'

@@ -8,9 +8,8 @@ from ollama_double import DIGEST, OllamaDouble, chat_reply, hang
 
 from alpha_chaos.plan import ActionPlan
 from alpha_chaos.planners.base import CompletionRequest
-from alpha_chaos.planners.providers.base import ProviderError
+from alpha_chaos.planners.providers.base import ProviderError, Timeouts
 from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL
-from alpha_chaos.planners.providers.ollama import Timeouts
 from alpha_chaos.planners.providers.select import Choice, ProviderKind, choose
 
 SHORT = Timeouts(connect_s=0.3, load_s=0.3, generate_s=0.3)

@@ -1,5 +1,6 @@
 """What every provider of completions must do, and how it fails."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from alpha_chaos.planners.base import Completion, CompletionRequest
@@ -12,7 +13,8 @@ class ProviderError(Exception):
         'unreachable' (nothing listens there), 'timeout' (connected, but no answer in time),
         'load_timeout' (the same while the model was loading), 'connection_lost',
         'model_not_found', 'not_installed', 'rate_limited', 'forbidden', 'bad_request',
-        'server_error', 'bad_response' (an answer in another protocol), 'bad_setting'
+        'server_error', 'bad_response' (an answer in another protocol), 'bad_setting',
+        'closed' (nobody wants the answer any more)
     :param infrastructure: says nothing about the planner: the attempt is to be aborted, not failed
     """
 
@@ -23,6 +25,20 @@ class ProviderError(Exception):
         self.infrastructure = infrastructure
         self.provider = ''  # filled in by the provider, for the record
         self.model = ''
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long to wait, in wall-clock time [s]; each really ends the wait.
+
+    :param connect_s: until a server has answered that it is there, and what models it has
+    :param load_s: until the model is loaded
+    :param generate_s: until the answer is there, the whole of it
+    """
+
+    connect_s: float = 5.0
+    load_s: float = 300.0
+    generate_s: float = 120.0
 
 
 class Provider(Protocol):
@@ -47,4 +63,4 @@ class Provider(Protocol):
         """Return the model's answer; raises ProviderError."""
 
     def close(self) -> None:
-        """Let go of what is held."""
+        """Let go of what is held; an answer under way, in another thread, is given up."""

@@ -1,5 +1,6 @@
 """A small open model in this process, so that a machine without a model server has one."""
 
+import atexit
 import hashlib
 import importlib.util
 import json
@@ -11,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from alpha_chaos.planners.base import Completion, CompletionRequest
-from alpha_chaos.planners.providers.base import ProviderError
+from alpha_chaos.planners.providers.base import ProviderError, Timeouts
 from alpha_chaos.planners.providers.cache import user_cache, write_atomically
-from alpha_chaos.planners.providers.deadline import within
+from alpha_chaos.planners.providers.deadline import GivenUp, Waiting
 
 NAME = 'embedded'
 DEFAULT_MODEL = 'SmolLM2-135M-Instruct.Q4_1'
@@ -38,23 +39,24 @@ class Embedded:
         model: str = '',
         *,
         threads: int = 1,
-        timeout_s: float = 120.0,
+        timeouts: Timeouts | None = None,
         cache: Path | None = None,
     ) -> None:
         """Take a model, without loading it.
 
         :param model: path of a .gguf file; empty or `DEFAULT_MODEL` for the one that is shipped
-        :param timeout_s: wall-clock limit of loading, and again of each answer [s]
         :param cache: folder that remembers the hash of the file, the user's by default
         :raises ProviderError: 'not_installed' or 'model_not_found'
         """
         self.path = model_file(model)
         self.model = self.path.stem
         self._threads = threads
-        self._timeout_s = timeout_s
+        self._timeouts = timeouts or Timeouts()
         self._cache = user_cache() / 'digests' if cache is None else cache
         self._digest = ''
         self._server: Any = None
+        self._answer: _Answer | None = None
+        self._waiting = Waiting()
         self._busy = threading.Lock()
 
     @property
@@ -74,26 +76,38 @@ class Embedded:
     def complete(self, request: CompletionRequest) -> Completion:
         """Return the model's answer.
 
-        :raises ProviderError: 'load_timeout', 'timeout', 'bad_request', 'model_not_found' for a
-            file that is no model, 'not_installed' without xllamacpp
+        :raises ProviderError: 'load_timeout', 'timeout', 'closed', 'bad_request',
+            'model_not_found' for a file that is no model, 'not_installed' without xllamacpp
         """
         try:
             with self._busy:
                 digest = self.digest()
                 server = self._loaded()
                 return self._generate(server, request, digest)
-        except ProviderError as error:
-            error.provider, error.model = self.name, self.model
-            raise
+        except GivenUp:
+            error = ProviderError('closed', f'{self.model} was closed')
+        except ProviderError as problem:
+            error = problem
+        error.provider, error.model = self.name, self.model
+        raise error
 
     def close(self) -> None:
-        """Unload the model."""
+        """Unload the model; an answer under way is given up.
+
+        Also called when the interpreter ends: a thread still inside llama.cpp then would abort it.
+        """
+        atexit.unregister(self.close)
+        if self._answer is not None:
+            self._answer.stop = True
+        self._waiting.give_up()
+        self._waiting.settle(GRACE_S)
         self._server = None
 
     def _loaded(self) -> Any:
         if self._server is None:
             try:
-                self._server = within(self._timeout_s, self._load)
+                atexit.register(self.close)
+                self._server = self._waiting.within(self._timeouts.load_s, self._load)
             except TimeoutError as late:
                 raise ProviderError('load_timeout', f'loading {self.model}: {late}') from None
         return self._server
@@ -120,7 +134,8 @@ class Embedded:
 
     def _generate(self, server: Any, request: CompletionRequest, digest: str) -> Completion:
         start = time.monotonic()
-        answer = _Answer(start + self._timeout_s)
+        limit_s = self._timeouts.generate_s
+        answer = self._answer = _Answer(start + limit_s)
         options = request.options
         question = {
             'messages': [
@@ -141,17 +156,18 @@ class Embedded:
             'stream_options': {'include_usage': True},
         }
         try:
-            within(
-                self._timeout_s + GRACE_S,
-                lambda: server.handle_chat_completions(question, answer.take),
+            self._waiting.within(
+                limit_s + GRACE_S, lambda: server.handle_chat_completions(question, answer.take)
             )
+        except GivenUp:
+            raise
         except TimeoutError:
             self._server = None  # still at it; the next question gets another one
             answer.late = True
         except Exception as error:  # the binding raises plain exceptions
             raise ProviderError('bad_request', f'{self.model}: {error}') from None
         if answer.late:
-            message = f'{self.model} was not done within {self._timeout_s:g} s'
+            message = f'{self.model} was not done within {limit_s:g} s'
             raise ProviderError('timeout', message)
         if answer.error:
             raise ProviderError('bad_request', f'{self.model}: {answer.error}')
@@ -175,7 +191,7 @@ class _Answer:
         self._deadline_s = deadline_s
         self.text = self.thinking = self.error = self.done_reason = ''
         self.prompt_tokens = self.completion_tokens = 0
-        self.late = False
+        self.late = self.stop = False
 
     def take(self, chunk: Mapping[str, Any]) -> bool:
         """Add the next piece; returns True to stop the model."""
@@ -193,7 +209,7 @@ class _Answer:
             self.completion_tokens = usage['completion_tokens']
         if not self.done_reason and time.monotonic() > self._deadline_s:
             self.late = True
-        return self.late
+        return self.late or self.stop
 
 
 def model_file(model: str = '') -> Path:

@@ -4,13 +4,12 @@ import ipaddress
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from alpha_chaos.planners.base import Completion, CompletionRequest
-from alpha_chaos.planners.providers.base import ProviderError
-from alpha_chaos.planners.providers.deadline import within
+from alpha_chaos.planners.providers.base import ProviderError, Timeouts
+from alpha_chaos.planners.providers.deadline import GivenUp, Waiting
 
 NAME = 'ollama'
 PAPER_MODEL = 'llama3:latest'  # what the paper used; the first choice if nobody chose
@@ -20,20 +19,6 @@ CONTEXT_TOKENS = (
 KEEP_ALIVE = '10m'
 
 T = TypeVar('T')
-
-
-@dataclass(frozen=True)
-class Timeouts:
-    """How long to wait for a server, in wall-clock time [s]; each really ends the wait.
-
-    :param connect_s: until it has answered that it is there, and what models it has
-    :param load_s: until it has loaded the model
-    :param generate_s: until it has answered, the whole of it
-    """
-
-    connect_s: float = 5.0
-    load_s: float = 300.0
-    generate_s: float = 120.0
 
 
 class Ollama:
@@ -54,6 +39,7 @@ class Ollama:
         """
         self._timeouts = timeouts or Timeouts()
         self._host = host
+        self._waiting = Waiting()
         self.model = model
         self.url = _address(host)
         models = self._call(self._timeouts.connect_s, 'timeout', lambda client: client.list())
@@ -116,7 +102,8 @@ class Ollama:
         )
 
     def close(self) -> None:
-        """Nothing is held between calls."""
+        """Wait no longer."""
+        self._waiting.give_up()
 
     def _chosen(self, model: str, listed: dict[str, str]) -> str:
         if not model:
@@ -157,7 +144,9 @@ class Ollama:
             raise self._error('bad_setting', message) from None
         where = f'Ollama at {self.url}'
         try:
-            return within(limit_s, lambda: ask(client))
+            return self._waiting.within(limit_s, lambda: ask(client))
+        except GivenUp:
+            raise self._error('closed', f'{where} was not waited for any longer') from None
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout):
             raise self._error('unreachable', f'{where} cannot be reached') from None
         except (TimeoutError, httpx.TimeoutException):

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from alpha_chaos.planners.providers.base import Provider, ProviderError
+from alpha_chaos.planners.providers.base import Provider, ProviderError, Timeouts
 from alpha_chaos.planners.providers.cache import Cached, user_cache
 from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL, Embedded
-from alpha_chaos.planners.providers.ollama import Ollama, Timeouts
+from alpha_chaos.planners.providers.ollama import Ollama
 
 ProviderKind = Literal['auto', 'ollama', 'embedded']
 
@@ -76,7 +76,7 @@ def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts
 
 
 def _embedded(model: str, timeouts: Timeouts, why: str) -> Choice:
-    embedded = Embedded(model, timeout_s=timeouts.generate_s)
+    embedded = Embedded(model, timeouts=timeouts)
     again = DEFAULT_MODEL if model in ('', DEFAULT_MODEL) else str(embedded.path)
     return Choice(
         embedded,
