@@ -265,7 +265,7 @@ def safety(screen: Screen) -> None:
     screen.line('Not listed: episodes without a violation, or without a result.')
     if screen.summary.paper:
         screen.line(
-            "The paper's code looked 62 times an episode, this monitor at each step: counts differ."
+            "The paper's code looked 62 times an episode, this monitor each step: counts differ."
         )
 
 
