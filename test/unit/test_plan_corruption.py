@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from alpha_chaos.faults.base import Call, Fields
-from alpha_chaos.faults.plan_corruption import PlanCorruption
+from alpha_chaos.faults.plan_corruption import GARBAGE, PlanCorruption
 from alpha_chaos.plan import WAYPOINT_NAMES, ActionPlan
 
 TEXT = json.dumps(PLAN)
@@ -142,6 +142,18 @@ def test_half_of_the_cuts_are_garbage_and_the_share_is_kept() -> None:
     assert kinds.count('garbage') == pytest.approx(100, abs=35)
 
 
+def test_cuts_lie_all_over_the_plan_and_garbage_is_of_every_kind() -> None:
+    details = [corrupt(TEXT, seed, cut_share=1.0)[1].decisions[0].detail for seed in range(300)]
+    left = [detail['left'] for detail in details if detail['kind'] == 'truncate']
+    assert min(left) < 0.1 * len(TEXT)
+    assert max(left) > 0.9 * len(TEXT)
+    assert {detail.get('appended') for detail in details} == {None, *GARBAGE}
+
+
+def test_the_shortest_cut_leaves_one_character() -> None:
+    assert corrupt('x}')[0] == 'x'
+
+
 def test_without_a_share_of_cuts_keys_are_always_dropped() -> None:
     for seed in range(50):
         assert corrupt(TEXT, seed)[1].decisions[0].detail['kind'] == 'drop_keys'
@@ -173,6 +185,7 @@ def test_a_typed_plan_passes_and_draws_the_same_numbers() -> None:
     assert not any(decision.triggered for decision in typed.decisions)
     assert typed.decisions[0].detail == {'bypassed': 'typed plan'}
     assert text.evidence.exercised
+    assert text.evidence.detail == {'decided': 3, 'struck': 3, 'texts': 3}
     assert not typed.evidence.exercised
 
 
