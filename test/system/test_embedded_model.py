@@ -109,29 +109,6 @@ def test_the_limit_of_tokens_ends_an_answer_and_says_so(model: Embedded) -> None
     assert (answer.done_reason, answer.completion_tokens) == ('length', 5)
 
 
-def test_the_same_comes_out_to_the_last_bit_however_many_threads_compute_it(
-    model: Embedded,
-) -> None:
-    def weighed(provider: Embedded) -> list[tuple[str, float]]:
-        reply = provider._loaded().handle_chat_completions(
-            {
-                'messages': [{'role': 'user', 'content': 'Move red.'}],
-                'temperature': 0,
-                'max_tokens': 2,
-                'logprobs': True,
-                'cache_prompt': False,
-            }
-        )
-        tokens = reply['choices'][0]['logprobs']['content']
-        return [(token['token'], token['logprob']) for token in tokens]
-
-    other = Embedded(threads=2)
-    alone = weighed(model)
-    assert len(alone) == 2
-    assert weighed(other) == alone
-    other.close()
-
-
 def test_an_answer_that_takes_too_long_is_the_infrastructures_error() -> None:
     hasty = Embedded(timeouts=Timeouts(generate_s=0.05))
     with pytest.raises(ProviderError) as error:
