@@ -21,8 +21,7 @@ help: ## show this list
 setup: .venv/made ## make .venv; does nothing when it is up to date (PYTHON=python3.12 chooses another Python)
 
 .venv/made: $(sources)
-	@scripts/setup
-	@touch $@
+	@began=$$(mktemp) && scripts/setup && touch -r $$began $@ && rm $$began
 
 .PHONY: matrix
 matrix: setup ## run an experiment and print the paired result (EXPERIMENT=paper OUT=runs/paper ARGS=)
