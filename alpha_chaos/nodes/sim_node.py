@@ -39,7 +39,10 @@ class SimParams(EpisodeParams):
     """Parameters of the sim node."""
 
     objects_every_n_steps: int = Field(
-        8, ge=1, description='physics steps between objects, joint_states and /clock messages [1]'
+        24, ge=1, description='physics steps between objects messages [1]; 24 is 10 Hz'
+    )
+    joints_every_n_steps: int = Field(
+        8, ge=1, description='physics steps between joint_states and /clock messages [1]'
     )
     steps_per_turn: int = Field(
         24, ge=1, description='physics steps before other callbacks (cancel) get a turn [1]'
@@ -134,7 +137,8 @@ class SimNode(EpisodeNode):
         message.contact_object = state.contact_object
         message.contact_normal_force = state.contact_force
         self._steps.send(message)
-        if (self._step - self._first_step) % self.params.objects_every_n_steps == 0:
+        done = self._step - self._first_step
+        if done % self.params.joints_every_n_steps == 0:
             self._time_out.send(Clock(clock=self.now))
             self._joints.send(
                 JointState(
@@ -144,6 +148,7 @@ class SimNode(EpisodeNode):
                     velocity=state.joint_velocity,
                 )
             )
+        if done % self.params.objects_every_n_steps == 0:
             self._objects.send(self._object_states(state.object_pose))
 
     def _object_states(self, poses: NDArray[np.float64]) -> ObjectStates:
