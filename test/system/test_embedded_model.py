@@ -18,7 +18,7 @@ from alpha_chaos.planners.llm import Llm
 from alpha_chaos.planners.oracle import Oracle
 from alpha_chaos.planners.providers.base import ProviderError, Timeouts
 from alpha_chaos.planners.providers.cache import Cached
-from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL, Embedded, file_digest
+from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL, Embedded
 from alpha_chaos.planners.providers.ollama import Ollama
 
 pytestmark = pytest.mark.model
@@ -170,18 +170,3 @@ def test_a_file_that_is_no_model_is_a_typed_error(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match=r'not\.gguf is no model') as error:
         Embedded(str(file), cache=tmp_path).complete(SHORT)
     assert error.value.code == 'model_not_found'
-
-
-def test_the_digest_of_a_file_is_computed_once_until_it_changes(tmp_path: Path) -> None:
-    file, cache = tmp_path / 'weights.gguf', tmp_path / 'cache'
-    file.write_bytes(b'one')
-    first = file_digest(file, cache)
-    (note,) = cache.iterdir()
-    note.write_text(note.read_text().replace(first, 'remembered'))
-    assert file_digest(file, cache) == 'remembered'
-    note.write_text('{')
-    assert file_digest(file, cache) == first
-    file.write_bytes(b'another')
-    assert file_digest(file, cache) not in (first, 'remembered')
-    with pytest.raises(ProviderError, match='cannot read'):
-        file_digest(tmp_path / 'missing.gguf', cache)

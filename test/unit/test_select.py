@@ -114,3 +114,12 @@ def test_a_chosen_provider_keeps_its_replies(tmp_path: Path) -> None:
         for cached in (False, True):
             choice = choose(host=double.host, timeouts=PATIENT, replies=tmp_path)
             assert choice.provider.complete(question).cached is cached
+
+
+def test_with_neither_it_says_what_is_missing_of_both(
+    nobody: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
+    error = failure(nobody)
+    assert error.code == 'not_installed'
+    assert 'cannot be reached, and the embedded model is not installed' in str(error)

@@ -26,6 +26,10 @@ class ProviderError(Exception):
         self.provider = ''  # filled in by the provider, for the record
         self.model = ''
 
+    def __str__(self) -> str:
+        """Return the message, as it stands now."""
+        return self.message
+
 
 @dataclass(frozen=True)
 class Timeouts:

@@ -64,7 +64,11 @@ def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts
             if error.code != 'model_not_found':
                 error.message += f'; without Ollama there is {DEFAULT_MODEL}, or any .gguf file'
             raise
-        return _embedded('', timeouts, f'because {error.message}')
+        try:
+            return _embedded('', timeouts, f'because {error.message}')
+        except ProviderError as missing:
+            missing.message = f'{error.message}, and {missing.message}'
+            raise
     why = asked if kind == 'ollama' else f'because it answers at {ollama.url}'
     if not model:
         why += '; no model was named'
