@@ -6,53 +6,76 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import rclpy
+from rclpy.exceptions import NameValidationException
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.task import Future
+from rclpy.utilities import remove_ros_args
 
+from alpha_chaos.nodes.params import usage
 from alpha_chaos.plugins import BadSetting
 
 BAD_INPUT = 2
 _PR_SET_PDEATHSIG = 1
+# What rclpy raises for arguments and names that are none; it has no common base for them.
+_BAD_ARGUMENTS = (
+    NameValidationException,
+    rclpy_implementation.RCLError,
+    rclpy_implementation.RCLInvalidROSArgsError,
+    rclpy_implementation.UnknownROSArgsError,
+)
 
 
 def run(make: Callable[..., Node], args: Sequence[str] | None = None) -> int:
     """Run one node as a process of its own and return the exit code."""
-    return run_all([lambda: make()], args)
+    arguments = list(sys.argv if args is None else args)
+    try:
+        own = remove_ros_args(arguments)[1:]
+    except _BAD_ARGUMENTS as error:
+        return _refuse(error)
+    if '-h' in own or '--help' in own:
+        print(usage(make))
+        return 0
+    if own:
+        return _refuse(f'unknown argument {own[0]!r}; --help shows how parameters are given')
+    return run_all([lambda: make()], arguments)
 
 
 def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = None) -> int:
     """Run several nodes in this process, on one executor, until the first is done.
 
-    A node is done when it sets `exit_code`.
+    A node that can be done has a future `exit_code`.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)  # no orphan of a killed launcher
     # rclpy's handler goes on top of this one; a second SIGINT (launch and the terminal both send
     # one) then finds nobody to hurt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    rclpy.init(args=list(sys.argv if args is None else args))
+    try:
+        rclpy.init(args=list(sys.argv if args is None else args))
+    except _BAD_ARGUMENTS as error:
+        return _refuse(error)
     nodes: list[Node] = []
     executor = EventsExecutor()
     try:
         for make in makers:
-            nodes.append(make())
+            try:
+                nodes.append(make())
+            except (BadSetting, *_BAD_ARGUMENTS) as error:
+                return _refuse(error)
             executor.add_node(nodes[-1])
-        while rclpy.ok():
-            # With a time limit: without one EventsExecutor never wakes up (rclpy 7.1.6 wheels).
+        ended = next((node.exit_code for node in nodes if hasattr(node, 'exit_code')), Future())
+        while rclpy.ok() and not ended.done():
+            # With a time limit: without one EventsExecutor never wakes up; and one event at a time:
+            # spin_until_future_complete leaves some for its next turn (rclpy 7.1.6 wheels).
             executor.spin_once(timeout_sec=0.2)
-            codes = [code for node in nodes if (code := exit_code(node)) is not None]
-            if codes:
-                return max(codes)
-        return 0
+        return int(ended.result() or 0)
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
-    except BadSetting as error:
-        print(f'error: {error}', file=sys.stderr)
-        return BAD_INPUT
     finally:
         for node in nodes:
             for waitable in tuple(node.waitables):  # actions, which destroy_node forgets
@@ -67,6 +90,8 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
         rclpy.get_default_context().destroy()
 
 
-def exit_code(node: Any) -> int | None:
-    """Return the exit code a node asks for, None while it works."""
-    return getattr(node, 'exit_code', None)
+def _refuse(why: object) -> int:
+    if isinstance(why, rclpy_implementation.UnknownROSArgsError):
+        why = f'unknown ROS arguments {why}'
+    print(f'error: {" ".join(str(why).split())}', file=sys.stderr)
+    return BAD_INPUT

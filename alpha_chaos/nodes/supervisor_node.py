@@ -85,7 +85,7 @@ class SupervisorNode(EpisodeNode):
 
     def __init__(self, feed: Feed | None = None, **options: Any) -> None:
         super().__init__('supervisor', **options)
-        self.exit_code: int | None = None
+        self.exit_code = Future()
         self._feed = feed or FromParameters(self.params, self.get_logger().info)
         self._phases = self.outlet(EpisodePhase, 'phase')
         self._results = self.outlet(EpisodeResult, 'result')
@@ -127,8 +127,7 @@ class SupervisorNode(EpisodeNode):
             self._taken.acquire()
 
     def _no_more(self) -> None:
-        if self.exit_code is None:
-            self.exit_code = getattr(self._feed, 'exit_code', 0)
+        self.exit_code.set_result(getattr(self._feed, 'exit_code', 0))
 
     def _start(self, job: Job) -> None:
         started = time.monotonic()
@@ -153,7 +152,7 @@ class SupervisorNode(EpisodeNode):
 
     def destroy_node(self) -> None:
         """Let the thread go first if there are no more jobs: it still holds the executor."""
-        if self.exit_code is not None:
+        if self.exit_code.done():
             self._jobs.join(1.0)
         super().destroy_node()
 
