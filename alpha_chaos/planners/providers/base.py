@@ -40,7 +40,7 @@ class Timeouts:
     :param generate_s: until the answer is there, the whole of it
     """
 
-    connect_s: float = 5.0
+    connect_s: float = 3.0
     load_s: float = 300.0
     generate_s: float = 120.0
 

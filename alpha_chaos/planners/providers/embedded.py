@@ -4,6 +4,7 @@ import atexit
 import hashlib
 import importlib.util
 import json
+import secrets
 import threading
 import time
 from collections.abc import Mapping
@@ -126,6 +127,10 @@ class Embedded:
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.verbosity = 0
         params.warmup = False
+        params.cache_ram_mib = 0  # no prompt is kept: it would be 8 GB of them in a long run
+        # The library also listens on a port of the loopback; nobody else is to use it.
+        params.api_keys = [secrets.token_hex()]
+        params.n_threads_http = 1
         params.ui = params.endpoint_slots = False
         try:
             return xllamacpp.Server(params)
