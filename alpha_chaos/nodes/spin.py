@@ -51,9 +51,10 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
     A node that can be done has a future `exit_code`.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)  # no orphan of a killed launcher
-    # rclpy's handler goes on top of this one; a second SIGINT (launch and the terminal both send
-    # one) then finds nobody to hurt.
+    # rclpy's handlers go on top of these; a second SIGINT (launch and the terminal both send one)
+    # then finds nobody to hurt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
         rclpy.init(args=list(sys.argv if args is None else args))
@@ -66,7 +67,8 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
             try:
                 nodes.append(make())
             except (BadSetting, *_BAD_ARGUMENTS) as error:
-                return _refuse(error)
+                # A signal takes the context away from a node that is still being made.
+                return _refuse(error) if rclpy.ok() else 0
             executor.add_node(nodes[-1])
         ended = next((node.exit_code for node in nodes if hasattr(node, 'exit_code')), Future())
         while rclpy.ok() and not ended.done():
