@@ -20,6 +20,7 @@ from alpha_chaos.msg import TopicCount
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.nodes.params import Params, declare
+from alpha_chaos.plugins import BadSetting
 from alpha_chaos.srv import AwaitCount, Finish, Reset
 
 # A reliable publisher with a full history blocks for 0.1 s and then refuses the message
@@ -225,5 +226,7 @@ class EpisodeNode(Node):
         expected = {}
         for entry in entries:
             topic, _, number = entry.rpartition('=')
+            if not topic or not number.isdecimal():
+                raise BadSetting(f'expect {entry!r}: expected "<topic>=<subscribers>"')
             expected[self.resolve_topic_name(topic)] = int(number)
         return expected

@@ -5,22 +5,24 @@ import json
 import math
 from typing import Any
 
+from alpha_chaos.plugins import BadSetting
+
 
 def load(name: str) -> Any:
     """Return the class of an interface: 'alpha_chaos/msg/StepState'.
 
-    :raises ValueError: for a name that is no interface, or one that is not installed
+    :raises BadSetting: for a name that is no interface, or one that is not installed
     """
     package, _, rest = name.partition('/')
     kind, _, short = rest.partition('/')
     if not short or kind not in ('msg', 'srv', 'action'):
-        raise ValueError(
+        raise BadSetting(
             f'{name!r} is no interface name; expected <package>/msg|srv|action/<Name>'
         )
     try:
         return getattr(importlib.import_module(f'{package}.{kind}'), short)
     except (ImportError, AttributeError):
-        raise ValueError(f'interface {name!r} is not installed') from None
+        raise BadSetting(f'interface {name!r} is not installed') from None
 
 
 def full_name(message: Any) -> str:

@@ -72,7 +72,7 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
             executor.add_node(nodes[-1])
         ended = next((node.exit_code for node in nodes if hasattr(node, 'exit_code')), Future())
         while rclpy.ok() and not ended.done():
-            # With a time limit: without one EventsExecutor never wakes up; and one event at a time:
+            # With a time limit: without one EventsExecutor never wakes up; and event by event:
             # spin_until_future_complete leaves some for its next turn (rclpy 7.1.6 wheels).
             executor.spin_once(timeout_sec=0.2)
         return int(ended.result() or 0)
