@@ -5,6 +5,7 @@ name, `relay/<input>`; consumers are remapped to the output. With `relay=False` 
 and the same nodes talk to each other directly.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -65,6 +66,18 @@ class NodeSpec:
     def executable(self) -> str:
         """Return the name `ros2 run alpha_chaos` knows it by."""
         return self.name
+
+    def ros_arguments(self, *, shared: bool = False) -> list[str]:
+        """Return what follows `--ros-args` on the command line that starts it.
+
+        :param shared: other nodes are in the same process, so that the rules must name this one
+        """
+        node = f'{self.name}:' if shared else ''
+        rules = [('-p', name, json.dumps(value)) for name, value in self.parameters.items()]
+        rules += [('-r', source, target) for source, target in self.remappings]
+        return [
+            part for flag, left, right in rules for part in (flag, f'{node}{left}:={right}')
+        ]
 
 
 @dataclass(frozen=True)
@@ -161,6 +174,7 @@ def episode_graph(
             ]
             # This graph's body is a simulator; for a live robot the relay's default is off.
             parameters['enable_injection'] = True
+            parameters['allow'] = [route.name for route in attacked]
         if name == 'llm_planner':
             parameters['replies'] = replies
         nodes.append(NodeSpec(name, parameters, remap(name)))

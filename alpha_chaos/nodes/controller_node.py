@@ -8,13 +8,11 @@ from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalRespons
 from std_msgs.msg import Header
 
 from alpha_chaos.action import ExecutePlan, GripperCommand, MoveTo
-from alpha_chaos.experiment import Episode
 from alpha_chaos.msg import Action
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Wait
-from alpha_chaos.nodes.goals import PendingGoals, describe
+from alpha_chaos.nodes.goals import Done, PendingGoals, describe
 from alpha_chaos.nodes.spin import run
-from alpha_chaos.srv import Reset
 
 
 class ControllerParams(EpisodeParams):
@@ -45,8 +43,8 @@ class ControllerNode(EpisodeNode):
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
 
-    def begin(self, episode: Episode, request: Reset.Request) -> None:
-        """Make sure that arm and gripper are there."""
+    def check(self) -> None:
+        """Wait for arm and gripper, and for a plan that is still being carried out."""
         self.require(self._arm.server_is_ready(), 'arm/move_to')
         self.require(self._gripper.server_is_ready(), 'gripper/command')
         self.require(not self._goals.busy, 'the plan under way')
@@ -60,7 +58,7 @@ class ControllerNode(EpisodeNode):
         )
         return GoalResponse.REJECT
 
-    async def _execute(self, handle: Any) -> ExecutePlan.Result:
+    async def _execute(self, handle: Any) -> Done:
         plan, result = handle.request.plan, ExecutePlan.Result()
         for index, action in enumerate(plan.actions):
             if handle.is_cancel_requested:
@@ -74,7 +72,7 @@ class ControllerNode(EpisodeNode):
                 break
             result.executed += 1
         result.completed = result.executed == len(plan.actions)
-        return result
+        return Done(result, result.completed)
 
     async def _carry_out(self, action: Action, header: Header, episode: str) -> tuple[bool, str]:
         client, goal = self._goal(action, header, episode)

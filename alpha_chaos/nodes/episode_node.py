@@ -82,6 +82,7 @@ class EpisodeNode(Node):
         self.episode: Episode | None = None
         self.now = Time()
         self.foreign = 0
+        self.trouble = ''  # first thing that went wrong here and is nobody's fault but ours
         self._outlets: dict[str, Outlet] = {}
         self._received: dict[str, int] = {}
         self._waiting: list[tuple[AwaitCount.Request, AwaitCount.Response, Respond]] = []
@@ -92,8 +93,11 @@ class EpisodeNode(Node):
 
     # -- for subclasses
 
+    def check(self) -> None:
+        """Raise `NotReady` while no attempt can begin; must not change anything."""
+
     def begin(self, episode: Episode, request: Reset.Request) -> None:
-        """Prepare for an attempt; raise `NotReady` to be asked again."""
+        """Prepare for an attempt."""
 
     def end(self) -> dict[str, Any]:
         """Finish the attempt and return what there is to report."""
@@ -153,8 +157,9 @@ class EpisodeNode(Node):
                 self.require(
                     found >= expected, f'{out.topic}: {found} of {expected} subscribers connected'
                 )
+            self.check()
             episode = Episode.model_validate_json(request.episode)
-            self.foreign = 0
+            self.foreign, self.trouble = 0, ''
             self._waiting.clear()
             for out in self._outlets.values():
                 out.count = 0
@@ -169,6 +174,8 @@ class EpisodeNode(Node):
             response.message = f'{self.get_name()} waits for {missing}'
         except Exception as error:  # the supervisor decides; a node must not die of a bad episode
             self.get_logger().error(f'cannot begin {request.episode_id}: {error}')
+            if self.is_mine(request.episode_id):
+                self.episode_id = ''  # half begun is not begun
             response.failed = True
             response.message = f'{self.get_name()}: {type(error).__name__}: {error}'
         return response
@@ -178,6 +185,8 @@ class EpisodeNode(Node):
             response.message = f'{self.get_name()} runs {self.episode_id!r}'
             return response
         try:
+            if self.trouble:
+                raise RuntimeError(self.trouble)
             report = {'foreign_messages': self.foreign, **self.end()}
             response.report = json.dumps(report, allow_nan=False)
             response.ok = True

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from pydantic import Field
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.serialization import deserialize_message, serialize_message
@@ -20,16 +21,17 @@ from alpha_chaos.faults.base import Call, Command, Decision, Fault, Fields, Inje
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import Route
 from alpha_chaos.msg import Exchange, FaultEvent
-from alpha_chaos.nodes.clock import peek_nanoseconds, to_time
+from alpha_chaos.nodes.clock import peek_nanoseconds, to_seconds, to_time
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams, Outlet
 from alpha_chaos.nodes.flow import Flow, Respond, Wait, deferred_service
-from alpha_chaos.nodes.goals import PendingGoals
-from alpha_chaos.nodes.interfaces import as_json, full_name, load
+from alpha_chaos.nodes.goals import Done, PendingGoals, refusal
+from alpha_chaos.nodes.interfaces import as_json, begins_with_stamp, full_name, load
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import BadSetting, parse
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, Reset, ResetFaults
 
 CONSUMER = 'consumer'
+_FOLDERS = {'topic': 'msg', 'service': 'srv', 'action': 'action'}  # of interfaces, by route kind
 
 
 class RelayParams(EpisodeParams):
@@ -40,16 +42,19 @@ class RelayParams(EpisodeParams):
         False,
         description='faults may be armed; off, so that nobody breaks a live robot by accident',
     )
-    allow: list[str] = Field([], description='input names of the routes that faults may name')
+    allow: list[str] = Field(
+        [], description='input names of the routes that faults may touch; none by default'
+    )
 
 
 @dataclass
 class Armed:
-    """A fault at work."""
+    """A fault at work, or one that was removed: what it did stays."""
 
     id: int
     fault: Fault
     injector: Injector
+    active: bool = True
 
 
 @dataclass
@@ -61,6 +66,7 @@ class Traffic:
     last: Any = None  # last request that succeeded, as the provider got it
     client: Any = None
     outlet: Outlet | None = None
+    stamped: bool = False  # messages of this topic say first when they were made
     goals: dict[bytes, Any] = field(default_factory=dict)
 
 
@@ -87,13 +93,17 @@ class FaultRelayNode(EpisodeNode):
         self.create_service(ListFaults, '~/list_faults', self._on_list)
         self.create_service(ResetFaults, '~/reset_faults', self._on_reset_faults)
 
-    def begin(self, episode: Episode, request: Reset.Request) -> None:
-        """Arm the episode's faults, afresh."""
+    def check(self) -> None:
+        """Wait for whoever serves what is routed."""
         for name, traffic in self._traffic.items():
             if traffic.route.kind == 'service':
                 self.require(traffic.client.service_is_ready(), name)
             elif traffic.route.kind == 'action':
                 self.require(traffic.client.server_is_ready(), name)
+
+    def begin(self, episode: Episode, request: Reset.Request) -> None:
+        """Arm the episode's faults, afresh."""
+        for traffic in self._traffic.values():
             traffic.sequence, traffic.last = 0, None
             traffic.goals.clear()
         self._armed, self._ids, self._kinds, self._ledger = [], 0, {}, []
@@ -122,6 +132,7 @@ class FaultRelayNode(EpisodeNode):
         kind = load(route.type)
         if route.kind == 'topic':
             traffic.outlet = self.outlet(kind, route.output)
+            traffic.stamped = begins_with_stamp(kind)
             self.listen(kind, route.name, lambda data: self._pass_message(traffic, data), raw=True)
         elif route.kind == 'service':
             traffic.client = self.create_client(kind, route.name)
@@ -149,14 +160,15 @@ class FaultRelayNode(EpisodeNode):
 
     def _pass_message(self, traffic: Traffic, data: bytes) -> None:
         traffic.sequence += 1
-        stamp_ns = peek_nanoseconds(data)
-        self.now = to_time(stamp_ns * 1e-9)
-        samples: list[Sample] = [Sample(data, stamp_ns * 1e-9, traffic.sequence)]
+        if traffic.stamped:
+            self.now = to_time(peek_nanoseconds(data) * 1e-9)
+        samples: list[Sample] = [Sample(data, to_seconds(self.now), traffic.sequence)]
         for armed in self._on(traffic.route.name):
             out: list[Sample] = []
             for sample in samples:
                 passed = list(armed.injector.on_message(sample))
-                self._log(armed, traffic, 'message', sample.data, b''.join(s.data for s in passed))
+                after = b''.join(one.data for one in passed)
+                self._log(armed, traffic, 'message', traffic.sequence, sample.data, after)
                 out += passed
             samples = out
         for sample in samples:
@@ -166,19 +178,18 @@ class FaultRelayNode(EpisodeNode):
         async def exchange() -> Any:
             call = await self._before(traffic, request)
             response: Any = await Wait(traffic.client.call_async(call.request.message))
-            return self._after(traffic, call, response, succeeded=not response.error)
+            succeeded = not getattr(response, 'error', '')
+            return self._after(traffic, call, response, succeeded)
 
         def ended(response: Any, error: BaseException | None) -> None:
             if error is not None:
                 self.get_logger().error(f'{traffic.route.name}: {type(error).__name__}: {error}')
-                response = traffic.client.srv_type.Response(
-                    error='relay', message=str(error), infrastructure=True
-                )
+                response = refusal(traffic.client.srv_type.Response, str(error))
             respond(response)
 
         Flow(exchange(), ended)
 
-    async def _pass_goal(self, traffic: Traffic, handle: Any) -> Any:
+    async def _pass_goal(self, traffic: Traffic, handle: Any) -> Done:
         key = bytes(handle.goal_id.uuid)
         call = await self._before(traffic, handle.request)
 
@@ -187,10 +198,18 @@ class FaultRelayNode(EpisodeNode):
                 handle.publish_feedback(message.feedback)
 
         try:
-            result = await self._drive(traffic, call.request.message, key, feedback)
+            done = await self._drive(
+                traffic,
+                call.request.message,
+                key,
+                feedback,
+                lambda: bool(handle.is_cancel_requested),
+            )
         finally:
             traffic.goals.pop(key, None)
-        return self._after(traffic, call, result, succeeded=result.reached)
+        result = self._after(traffic, call, done.result, done.succeeded)
+        # A fault may have had its way with what the provider said.
+        return Done(result, bool(getattr(result, 'reached', done.succeeded)))
 
     async def _drive(
         self,
@@ -198,15 +217,19 @@ class FaultRelayNode(EpisodeNode):
         goal: Any,
         key: bytes,
         feedback: Callable[[Any], None] | None = None,
-    ) -> Any:
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Done:
         accepted: Any = await Wait(
             traffic.client.send_goal_async(goal, feedback_callback=feedback)
         )
         if not accepted.accepted:
             kind = load(traffic.route.type)
-            return kind.Result(message='refused by the driver')
+            return Done(refusal(kind.Result, 'refused by the driver'), False)
         traffic.goals[key] = accepted
-        return (await Wait(accepted.get_result_async())).result
+        if cancelled():  # before there was anything to cancel
+            accepted.cancel_goal_async()
+        answer: Any = await Wait(accepted.get_result_async())
+        return Done(answer.result, answer.status == GoalStatus.STATUS_SUCCEEDED)
 
     def _pass_cancel(self, traffic: Traffic, handle: Any) -> CancelResponse:
         inner = traffic.goals.get(bytes(handle.goal_id.uuid))
@@ -222,11 +245,11 @@ class FaultRelayNode(EpisodeNode):
             data, type(original)
         )  # the consumer's record stays as it was
         call = Call(traffic.route.name, traffic.sequence, Fields(request))
-        self._record(traffic, 'request', 'client', original, data)
-        self._strike(traffic, call, 'request', lambda injector: injector.on_request(call))
-        for command in call.commands:
-            await self._add(command)
-        self._record(traffic, 'request', 'server', request)
+        self._record(traffic, call.sequence, 'request', 'client', original, data)
+        added = self._strike(traffic, call, 'request', lambda injector: injector.on_request(call))
+        for fault, command in added:
+            await self._add(fault, command)
+        self._record(traffic, call.sequence, 'request', 'server', request)
         return call
 
     def _after(self, traffic: Traffic, call: Call, original: Any, succeeded: bool) -> Any:
@@ -235,14 +258,14 @@ class FaultRelayNode(EpisodeNode):
         response = deserialize_message(data, type(original))
         if succeeded:
             traffic.last = call.request.message
-        self._record(traffic, 'response', 'server', original, data, call.sequence)
+        self._record(traffic, call.sequence, 'response', 'server', original, data)
         call.response = Fields(response)
         self._strike(traffic, call, 'response', lambda injector: injector.on_response(call))
-        self._record(traffic, 'response', 'client', response, None, call.sequence)
+        self._record(traffic, call.sequence, 'response', 'client', response)
         return response
 
-    async def _add(self, command: Command) -> None:
-        """Send a provider what no consumer asked for."""
+    async def _add(self, fault: str, command: Command) -> None:
+        """Send a provider what no consumer asked for, but a fault."""
         traffic = self._traffic[command.route]
         if traffic.last is None:
             self.get_logger().warning(f'{command.route}: nothing to repeat with other settings')
@@ -252,10 +275,10 @@ class FaultRelayNode(EpisodeNode):
         goal = deserialize_message(serialize_message(traffic.last), type(traffic.last))
         for path, value in command.changes.items():
             Fields(goal).set(path, value)
-        self._record(traffic, 'request', 'server', goal, None, sequence, 'fault')
-        result = await self._drive(traffic, goal, b'fault')
+        self._record(traffic, sequence, 'request', 'server', goal, origin=fault)
+        done = await self._drive(traffic, goal, b'fault')
         traffic.goals.pop(b'fault', None)
-        self._record(traffic, 'response', 'server', result, None, sequence, 'fault')
+        self._record(traffic, sequence, 'response', 'server', done.result, origin=fault)
 
     # -- faults
 
@@ -268,11 +291,11 @@ class FaultRelayNode(EpisodeNode):
                 f'fault {fault.kind!r} needs one of the routes {", ".join(fault.routes)}; '
                 f'this relay has {", ".join(sorted(known))}'
             )
-        allowed = set(self.params.allow) or known
+        allowed = known.intersection(self.params.allow)
         if forbidden := known.intersection(fault.routes) - allowed:
             raise BadSetting(
-                f'fault {fault.kind!r} names routes that are not allowed: '
-                f'{", ".join(sorted(forbidden))}; allowed: {", ".join(sorted(allowed))}'
+                f"fault {fault.kind!r} touches {', '.join(sorted(forbidden))}; the relay's "
+                f'parameter allow names {", ".join(sorted(allowed)) or "no route"}'
             )
         if self.episode is None:
             raise BadSetting('no attempt has begun: call ~/reset first')
@@ -285,29 +308,41 @@ class FaultRelayNode(EpisodeNode):
         return armed
 
     def _on(self, route: str) -> Iterator[Armed]:
-        return (armed for armed in tuple(self._armed) if route in armed.fault.routes)
+        return (one for one in tuple(self._armed) if one.active and route in one.fault.routes)
 
     def _strike(
         self, traffic: Traffic, call: Call, stage: str, hook: Callable[[Injector], None]
-    ) -> None:
+    ) -> list[tuple[str, Command]]:
+        """Let the faults at a request or response; return what they want sent besides."""
         message = call.request if stage == 'request' else call.response
         assert message is not None
+        added: list[tuple[str, Command]] = []
         for armed in self._on(traffic.route.name):
-            before = serialize_message(message.message)
+            # As text: equal messages may differ in the bytes that fill their serialised form up.
+            before = as_json(message.message).encode()
             hook(armed.injector)
-            self._log(armed, traffic, stage, before, serialize_message(message.message))
+            after = as_json(message.message).encode()
+            self._log(armed, traffic, stage, call.sequence, before, after)
+            added += [(armed.fault.kind, command) for command in call.commands[len(added) :]]
+        return added
 
     def _log(
-        self, armed: Armed, traffic: Traffic, stage: str, before: bytes, after: bytes
+        self,
+        armed: Armed,
+        traffic: Traffic,
+        stage: str,
+        sequence: int,
+        before: bytes,
+        after: bytes,
     ) -> None:
         for decision in armed.injector.decisions():
-            event = self._event(decision, traffic, stage, before, after)
+            event = self._event(decision, traffic, stage, sequence, before, after)
             self._events.send(event)
             self._ledger.append(
                 {
                     'episode_id': self.episode_id,
                     'route': traffic.route.name,
-                    'sequence': traffic.sequence,
+                    'sequence': sequence,
                     'stage': stage,
                     'fault': decision.fault,
                     'probability': decision.probability,
@@ -320,13 +355,19 @@ class FaultRelayNode(EpisodeNode):
             )
 
     def _event(
-        self, decision: Decision, traffic: Traffic, stage: str, before: bytes, after: bytes
+        self,
+        decision: Decision,
+        traffic: Traffic,
+        stage: str,
+        sequence: int,
+        before: bytes,
+        after: bytes,
     ) -> FaultEvent:
         return FaultEvent(
             stamp=self.now,
             episode_id=self.episode_id,
             route=traffic.route.name,
-            sequence=traffic.sequence,
+            sequence=sequence,
             stage=stage,
             fault=decision.fault,
             probability=float(decision.probability),
@@ -340,11 +381,11 @@ class FaultRelayNode(EpisodeNode):
     def _record(
         self,
         traffic: Traffic,
+        sequence: int,
         stage: str,
         side: str,
         message: Any,
         data: bytes | None = None,
-        sequence: int | None = None,
         origin: str = CONSUMER,
     ) -> None:
         self._exchanges.send(
@@ -352,7 +393,7 @@ class FaultRelayNode(EpisodeNode):
                 stamp=self.now,
                 episode_id=self.episode_id,
                 route=traffic.route.name,
-                sequence=traffic.sequence if sequence is None else sequence,
+                sequence=sequence,
                 stage=stage,
                 side=side,
                 origin=origin,
@@ -364,6 +405,9 @@ class FaultRelayNode(EpisodeNode):
 
     # -- fault control while running
 
+    def _active(self) -> list[Armed]:
+        return [armed for armed in self._armed if armed.active]
+
     def _on_add(self, request: AddFault.Request, response: AddFault.Response) -> AddFault.Response:
         try:
             settings = json.loads(request.fault)
@@ -373,37 +417,44 @@ class FaultRelayNode(EpisodeNode):
             response.ok = True
         except ValueError as error:  # BadSetting and JSONDecodeError
             response.message = str(error)
+        except RecursionError:
+            response.message = 'a fault is one JSON object, not thousands in one another'
         return response
 
     def _on_remove(
         self, request: RemoveFault.Request, response: RemoveFault.Response
     ) -> RemoveFault.Response:
-        kept = [armed for armed in self._armed if armed.id != request.id]
-        response.ok = len(kept) < len(self._armed)
-        if not response.ok:
-            response.message = f'no fault {request.id}; armed: {_ids(self._armed) or "none"}'
-        self._armed = kept
+        active = self._active()
+        for armed in active:
+            if armed.id == request.id:
+                armed.active = False
+                response.ok = True
+                return response
+        response.message = f'no fault {request.id}; armed: {_ids(active) or "none"}'
         return response
 
     def _on_list(
         self, _: ListFaults.Request, response: ListFaults.Response
     ) -> ListFaults.Response:
-        response.ids = [armed.id for armed in self._armed]
-        response.faults = [armed.fault.model_dump_json() for armed in self._armed]
+        response.ids = [armed.id for armed in self._active()]
+        response.faults = [armed.fault.model_dump_json() for armed in self._active()]
         return response
 
     def _on_reset_faults(
         self, _: ResetFaults.Request, response: ResetFaults.Response
     ) -> ResetFaults.Response:
-        self._armed = []
+        for armed in self._active():
+            armed.active = False
         response.ok = True
         return response
 
 
 def _parse_route(entry: str) -> Route:
     parts = entry.split()
-    if len(parts) != 3 or parts[0] not in ('topic', 'service', 'action'):
+    if len(parts) != 3 or parts[0] not in _FOLDERS:
         raise BadSetting(f'route {entry!r}: expected "topic|service|action <name> <type>"')
+    if f'/{_FOLDERS[parts[0]]}/' not in parts[2]:
+        raise BadSetting(f'route {entry!r}: {parts[2]} is no type of a {parts[0]}')
     return Route(parts[1], parts[0], parts[2], '')  # type: ignore[arg-type]
 
 

@@ -1,27 +1,36 @@
 """Action goals whose work waits for others: it runs as a flow and settles the goal at its end."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.node import Node
 
 from alpha_chaos.msg import Action
+from alpha_chaos.nodes.episode_node import EpisodeNode
 from alpha_chaos.nodes.flow import Flow
 
 
+@dataclass(frozen=True)
+class Done:
+    """How the work on a goal ended."""
+
+    result: Any
+    succeeded: bool
+
+
 class PendingGoals:
-    """Runs one goal at a time through `work(handle)`, a coroutine that returns the result.
+    """Runs one goal at a time through `work(handle)`, a coroutine that returns how it ended.
 
     Hand `start` to the action server as its `handle_accepted_callback`, and `result` as its
     `execute_callback`. rclpy would poll a coroutine given as execute callback; here the callback
     runs when the result is already there.
     """
 
-    def __init__(self, node: Node, work: Callable[[Any], Awaitable[Any]]) -> None:
+    def __init__(self, node: EpisodeNode, work: Callable[[Any], Awaitable[Done]]) -> None:
         self._node = node
         self._work = work
-        self._results: dict[bytes, Any] = {}
+        self._ended: dict[bytes, Done | None] = {}
         self.busy = False
 
     def start(self, handle: Any) -> None:
@@ -31,31 +40,42 @@ class PendingGoals:
         # for the result at once.
         handle._update_state(rclpy_implementation.GoalEvent.EXECUTE)
 
-        def ended(result: Any, error: BaseException | None) -> None:
+        def ended(done: Done | None, error: BaseException | None) -> None:
             self.busy = False
             if error is not None:
-                self._node.get_logger().error(f'goal failed: {type(error).__name__}: {error}')
-            self._results[bytes(handle.goal_id.uuid)] = result
+                # A failed goal is a result, and this is none: the attempt must not count.
+                self._node.trouble = f'goal failed: {type(error).__name__}: {error}'
+                self._node.get_logger().error(self._node.trouble)
+            self._ended[bytes(handle.goal_id.uuid)] = done
             handle._action_server.notify_execute(handle, self.result)
 
-        async def work() -> Any:
+        async def work() -> Done:
             return await self._work(handle)
 
         Flow(work(), ended)
 
     def result(self, handle: Any) -> Any:
         """Settle a goal whose work has ended."""
-        result = self._results.pop(bytes(handle.goal_id.uuid), None)
-        if result is None:
+        done = self._ended.pop(bytes(handle.goal_id.uuid), None)
+        if done is None:
             handle.abort()
-            return handle._action_server.action_type.Result(message='internal error, see the log')
-        if getattr(result, 'completed', getattr(result, 'reached', False)):
+            return refusal(handle._action_server.action_type.Result, 'internal error, see the log')
+        if done.succeeded:
             handle.succeed()
         elif handle.is_cancel_requested:
             handle.canceled()
         else:
             handle.abort()
-        return result
+        return done.result
+
+
+def refusal(kind: Any, why: str) -> Any:
+    """Return a message that says no, as far as its type has words for it."""
+    message = kind()
+    for name, value in (('error', 'relay'), ('message', why), ('infrastructure', True)):
+        if isinstance(getattr(message, name, None), type(value)):
+            setattr(message, name, value)
+    return message
 
 
 def describe(action: Action) -> str:

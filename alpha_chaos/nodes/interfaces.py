@@ -32,6 +32,12 @@ def full_name(message: Any) -> str:
     return f'{package}/{interface}/{kind.__name__}'
 
 
+def begins_with_stamp(kind: Any) -> bool:
+    """Tell whether messages of a type say first when they were made."""
+    first = next(iter(kind.get_fields_and_field_types().values()), '')
+    return first in ('std_msgs/Header', 'builtin_interfaces/Time')
+
+
 def as_json(message: Any) -> str:
     """Return a message as JSON, for reading; numbers JSON cannot hold become text."""
     return json.dumps(_plain(message))

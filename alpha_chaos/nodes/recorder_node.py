@@ -10,7 +10,7 @@ from alpha_chaos.experiment import Episode
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.clock import peek_nanoseconds
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
-from alpha_chaos.nodes.interfaces import load
+from alpha_chaos.nodes.interfaces import begins_with_stamp, load
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.srv import Reset
@@ -68,7 +68,7 @@ class RecorderNode(EpisodeNode):
     def _subscribe(self, topic: str, msg_type: str, *, latched: bool) -> None:
         kind = load(msg_type)
         name = self.resolve_topic_name(topic)
-        stamped = _begins_with_stamp(kind)
+        stamped = begins_with_stamp(kind)
 
         def write(data: bytes) -> None:
             if stamped:
@@ -78,11 +78,6 @@ class RecorderNode(EpisodeNode):
 
         self._topics.append((name, msg_type, latched))
         self.listen(kind, topic, write, raw=True, profile=qos.LATCHED if latched else qos.STREAM)
-
-
-def _begins_with_stamp(kind: Any) -> bool:
-    first = next(iter(kind.get_fields_and_field_types().values()), '')
-    return first in ('std_msgs/Header', 'builtin_interfaces/Time')
 
 
 def main() -> int:

@@ -83,9 +83,12 @@ class SimNode(EpisodeNode):
             )
         ]
 
+    def check(self) -> None:
+        """Wait for a command that is still being carried out."""
+        self.require(not self._busy, 'the motion under way')
+
     def begin(self, episode: Episode, request: Reset.Request) -> None:
         """Build the world from nothing and send its first state."""
-        self.require(not self._busy, 'the motion under way')
         body: Body = parse(bodies(), episode.body, 'body')
         task: Task = parse(tasks(), episode.task, 'task')
         if self._world is not None:
