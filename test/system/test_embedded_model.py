@@ -128,7 +128,7 @@ def test_an_answer_under_way_can_be_given_up() -> None:
     assert time.monotonic() - start < 5
 
 
-LEAVE = """
+ASK = """
 import threading, time
 from alpha_chaos.planners.base import CompletionRequest, Sampling
 from alpha_chaos.planners.providers.base import ProviderError
@@ -141,15 +141,19 @@ def ask():
     except ProviderError:
         pass
 threading.Thread(target=ask, daemon=True).start()
+"""
+LOADING = 'time.sleep(0.05)'
+WRITING = """
 while provider._server is None:
     time.sleep(0.01)
 time.sleep(0.3)
 """
 
 
-def test_a_program_can_end_while_the_model_writes() -> None:
+@pytest.mark.parametrize('leave', [LOADING, WRITING], ids=['loading', 'writing'])
+def test_a_program_can_end_while_the_model_is_busy(leave: str) -> None:
     done = subprocess.run(
-        [sys.executable, '-c', LEAVE], capture_output=True, text=True, timeout=60
+        [sys.executable, '-c', ASK + leave], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
 

