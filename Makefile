@@ -40,8 +40,8 @@ test: setup ## format, lint, types, tests; every check runs, and any failure fai
 	$(bin)/ruff format --check . || failed="$$failed format"; \
 	$(bin)/ruff check . || failed="$$failed lint"; \
 	$(bin)/mypy --strict alpha_chaos || failed="$$failed types"; \
-	$(bin)/python -m pytest || failed="$$failed tests"; \
-	[ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
+	[ -z "$$failed" ] || echo "make test will fail because of:$$failed"; \
+	$(bin)/python -m pytest && [ -z "$$failed" ]
 
 .PHONY: format
 format: setup ## let ruff lay out the code and sort the imports
