@@ -75,9 +75,7 @@ class NodeSpec:
         node = f'{self.name}:' if shared else ''
         rules = [('-p', name, json.dumps(value)) for name, value in self.parameters.items()]
         rules += [('-r', source, target) for source, target in self.remappings]
-        return [
-            part for flag, left, right in rules for part in (flag, f'{node}{left}:={right}')
-        ]
+        return [part for flag, left, right in rules for part in (flag, f'{node}{left}:={right}')]
 
 
 @dataclass(frozen=True)

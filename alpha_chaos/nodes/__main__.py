@@ -1,4 +1,4 @@
-"""Start one node by its name: `python -m alpha_chaos.nodes sim --ros-args ...`."""
+"""Start nodes by their names: `python -m alpha_chaos.nodes sim --ros-args ...`."""
 
 import importlib
 import os
@@ -7,15 +7,22 @@ import sys
 
 
 def main() -> int:
-    """Run the node that the first argument names.
+    """Run the nodes that the first arguments name, several of them in this one process.
 
-    Imports take most of its start. A signal in that time ends it as quietly as any later one.
+    Imports take most of a start. A signal in that time ends it as quietly as a later one.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))
-    name = sys.argv.pop(1)
-    code: int = importlib.import_module(f'alpha_chaos.nodes.{name}_node').main()
-    return code
+    names = []
+    while len(sys.argv) > 1 and not sys.argv[1].startswith('-'):
+        names.append(sys.argv.pop(1))
+    if len(names) == 1:
+        return int(importlib.import_module(f'alpha_chaos.nodes.{names[0]}_node').main())
+    from alpha_chaos.graph import NodeSpec
+    from alpha_chaos.nodes.spin import run_all
+    from alpha_chaos.run.processes import node_class
+
+    return run_all([node_class(NodeSpec(name)) for name in names])
 
 
 if __name__ == '__main__':
