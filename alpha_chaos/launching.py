@@ -1,0 +1,197 @@
+"""What the launch files are made of: arguments from the command line's, nodes from `graph`.
+
+`ros2 launch` ends with 0 even when a node has died. Here a process that ends otherwise than it
+should raises: launch then reports the reason, stops what is left, and ends with 1.
+"""
+
+import inspect
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from launch import LaunchContext
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, GroupAction, Shutdown
+from launch.events.process import ProcessExited
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node, PushRosNamespace
+
+from alpha_chaos import cli
+from alpha_chaos.experiment import Experiment
+from alpha_chaos.graph import NodeSpec, episode_graph
+from alpha_chaos.plugins import BadSetting
+from alpha_chaos.run.language_model import replies_folder
+from alpha_chaos.run.processes import environment
+
+PACKAGE = 'alpha_chaos'
+SUPERVISOR = 'supervisor'
+# A runner that was interrupted ends its graphs in order first.
+STOP_S = '30'
+
+OnExit = Callable[[ProcessExited, LaunchContext], Any]
+
+
+class Ended(RuntimeError):
+    """A process ended that was still needed, or ended badly."""
+
+
+def arguments(command: Callable[..., None], **defaults: str) -> list[DeclareLaunchArgument]:
+    """Return the options of a command of `alpha-chaos` as launch arguments.
+
+    :param defaults: for options that the command line insists on
+    """
+    hints = get_type_hints(command, include_extras=True)
+    declared = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind, option = get_args(hints[name])
+        default = '' if parameter.default in (None, inspect.Parameter.empty) else parameter.default
+        if isinstance(default, bool | Enum):
+            default = _choice(default)
+        declared.append(
+            DeclareLaunchArgument(
+                name,
+                default_value=defaults.get(name, str(default)),
+                description=option.help,
+                choices=_choices(kind, default),
+            )
+        )
+    return declared
+
+
+def _choices(kind: Any, default: str) -> list[str] | None:
+    kinds = get_args(kind) or (kind,)
+    closed = [entry for entry in kinds if isinstance(entry, type) and issubclass(entry, Enum)]
+    if closed:
+        return [*([''] if default == '' else []), *map(_choice, closed[0])]
+    return [_choice(False), _choice(True)] if bool in kinds else None
+
+
+def _choice(value: bool | Enum) -> str:
+    return str(value.value) if isinstance(value, Enum) else str(value).lower()
+
+
+def _given(command: Callable[..., None], context: LaunchContext) -> dict[str, str]:
+    names = inspect.signature(command).parameters
+    return {name: context.launch_configurations[name] for name in names}
+
+
+# -- one episode
+
+
+def episode(context: LaunchContext) -> list[Any]:
+    """Return the nodes of the episode that the arguments name.
+
+    :raises BadSetting: for anything that the caller can put right
+    """
+    given = _given(cli.episode, context)
+    composed = given.pop('composition') == _choice(True)
+    speed = _speed(given.pop('speed'))
+    experiment = Experiment.load(given['experiment'])
+    experiment.episode(given['run_id'], given['arm'])  # refuses what there is not
+    (planner,) = (arm.planner.node for arm in experiment.arms if arm.name == given['arm'])
+    graph = episode_graph([planner], replies=replies_folder(Path(given['out'])))
+    nodes = [
+        replace(spec, parameters={**spec.parameters, **given, 'speed': speed})
+        if spec.name == SUPERVISOR
+        else spec
+        for spec in graph.nodes
+    ]
+    actions = (
+        [_composition(nodes, context)] if composed else [_node(spec, context) for spec in nodes]
+    )
+    return [GroupAction([PushRosNamespace(LaunchConfiguration('ns')), *actions])]
+
+
+def _speed(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadSetting(f'speed: a number is expected, not {text!r}') from None
+
+
+def _node(spec: NodeSpec, context: LaunchContext) -> Node:
+    return Node(
+        package=PACKAGE,
+        executable=spec.executable,
+        name=spec.name,
+        ros_arguments=[*_log_level(), *spec.ros_arguments()],
+        on_exit=_watch(spec.name),
+        **_process(context),
+    )
+
+
+def _composition(nodes: list[NodeSpec], context: LaunchContext) -> Node:
+    rules = [part for spec in nodes for part in spec.ros_arguments(shared=True)]
+    return Node(
+        executable=sys.executable,
+        arguments=['-m', f'{PACKAGE}.nodes', *(spec.executable for spec in nodes)],
+        ros_arguments=[*_log_level(), *rules],
+        exec_name=PACKAGE,
+        on_exit=_watch(SUPERVISOR),
+        **_process(context),
+    )
+
+
+def _log_level() -> list[Any]:
+    return ['--log-level', LaunchConfiguration('log_level')]
+
+
+def _process(context: LaunchContext) -> dict[str, Any]:
+    """Return what all processes have in common; what the user has set stays as it is."""
+    wanted = {key: value for key, value in environment(0).items() if key != 'ROS_DOMAIN_ID'}
+    missing = {key: value for key, value in wanted.items() if key not in context.environment}
+    return {'output': 'both', 'additional_env': missing}
+
+
+def _watch(name: str) -> OnExit:
+    """Return what to do when a node ends: with the supervisor the episode is over."""
+
+    def ended(event: ProcessExited, context: LaunchContext) -> Any:
+        if event.returncode == 0 and context.is_shutdown:
+            return None
+        if event.returncode == 0 and name == SUPERVISOR:
+            return Shutdown(reason='the episode is over')
+        raise Ended(f'{name} {_how(event.returncode)}')
+
+    return ended
+
+
+def _how(code: int) -> str:
+    return f'was killed by signal {-code}' if code < 0 else f'ended with exit code {code}'
+
+
+# -- a matrix
+
+
+def matrix(context: LaunchContext) -> list[Any]:
+    """Return the matrix runner, as a child process.
+
+    Its graphs are no launch actions: every episode has processes and a ROS domain of its own, and
+    the runner must outlive each of them to start it, judge its end and go on.
+    """
+    options = []
+    for name, value in _given(cli.matrix, context).items():
+        if value == _choice(True):
+            options.append(f'--{name}')
+        elif value not in ('', _choice(False)):
+            options.append(f'--{name}={value}')
+    return [
+        ExecuteProcess(
+            cmd=[sys.executable, '-m', f'{PACKAGE}.run.child', 'matrix', *options],
+            name='matrix',
+            output='both',
+            output_format='{line}',
+            additional_env={'COLUMNS': str(shutil.get_terminal_size().columns)},
+            sigterm_timeout=STOP_S,
+            on_exit=_matrix_ended,
+        )
+    ]
+
+
+def _matrix_ended(event: ProcessExited, context: LaunchContext) -> None:
+    stopped = context.is_shutdown and event.returncode == cli.INTERRUPTED
+    if event.returncode != 0 and not stopped:
+        raise Ended(f'alpha-chaos matrix {_how(event.returncode)}')
