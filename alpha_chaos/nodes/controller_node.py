@@ -33,6 +33,7 @@ class ControllerNode(EpisodeNode):
         self._arm = ActionClient(self, MoveTo, 'arm/move_to')
         self._gripper = ActionClient(self, GripperCommand, 'gripper/command')
         self._goals = PendingGoals(self, self._execute)
+        self._driver: Any = None  # handle of the goal that is being carried out
         self._server = ActionServer(
             self,
             ExecutePlan,
@@ -40,7 +41,7 @@ class ControllerNode(EpisodeNode):
             self._goals.result,
             goal_callback=self._accept,
             handle_accepted_callback=self._goals.start,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            cancel_callback=self._on_cancel,
         )
 
     def check(self) -> None:
@@ -58,6 +59,11 @@ class ControllerNode(EpisodeNode):
         )
         return GoalResponse.REJECT
 
+    def _on_cancel(self, _: Any) -> CancelResponse:
+        if self._driver is not None:
+            self._driver.cancel_goal_async()
+        return CancelResponse.ACCEPT
+
     async def _execute(self, handle: Any) -> Done:
         plan, result = handle.request.plan, ExecutePlan.Result()
         for index, action in enumerate(plan.actions):
@@ -66,7 +72,7 @@ class ControllerNode(EpisodeNode):
                 break
             text = describe(action)
             handle.publish_feedback(ExecutePlan.Feedback(index=index, action=text))
-            reached, why = await self._carry_out(action, plan.header, plan.episode_id)
+            reached, why = await self._carry_out(action, handle)
             if not reached:
                 result.message = f'action {index} {text}: {why}'
                 break
@@ -74,12 +80,19 @@ class ControllerNode(EpisodeNode):
         result.completed = result.executed == len(plan.actions)
         return Done(result, result.completed)
 
-    async def _carry_out(self, action: Action, header: Header, episode: str) -> tuple[bool, str]:
-        client, goal = self._goal(action, header, episode)
+    async def _carry_out(self, action: Action, handle: Any) -> tuple[bool, str]:
+        plan = handle.request.plan
+        client, goal = self._goal(action, plan.header, plan.episode_id)
         accepted: Any = await Wait(client.send_goal_async(goal))
         if not accepted.accepted:
             return False, 'refused by the driver'
-        answer: Any = await Wait(accepted.get_result_async())
+        self._driver = accepted
+        if handle.is_cancel_requested:  # before there was anything to cancel
+            accepted.cancel_goal_async()
+        try:
+            answer: Any = await Wait(accepted.get_result_async())
+        finally:
+            self._driver = None
         return bool(answer.result.reached), str(answer.result.message)
 
     def _goal(self, action: Action, header: Header, episode: str) -> tuple[ActionClient, Any]:

@@ -6,6 +6,7 @@ waiting period is involved.
 """
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.nodes.params import Params, declare
 from alpha_chaos.plugins import BadSetting
+from alpha_chaos.printable import printable
 from alpha_chaos.srv import AwaitCount, Finish, Reset
 
 # A reliable publisher with a full history blocks for 0.1 s and then refuses the message
@@ -139,6 +141,13 @@ class EpisodeNode(Node):
         if not ready:
             raise NotReady(what)
 
+    def spoil(self, what: str, error: BaseException) -> str:
+        """Note that the attempt must not count, because of an error of ours; return the text."""
+        text = printable(f'{what} failed: {type(error).__name__}: {error}')
+        self.trouble = self.trouble or text
+        self.get_logger().error(text)
+        return text
+
     def is_mine(self, episode_id: str) -> bool:
         """Tell whether a request belongs to the attempt under way."""
         return bool(self.episode_id) and episode_id == self.episode_id
@@ -188,7 +197,7 @@ class EpisodeNode(Node):
             if self.trouble:
                 raise RuntimeError(self.trouble)
             report = {'foreign_messages': self.foreign, **self.end()}
-            response.report = json.dumps(report, allow_nan=False)
+            response.report = json.dumps(_finite(report), allow_nan=False)
             response.ok = True
         except Exception as error:  # reported to the supervisor, which aborts the attempt
             self.get_logger().error(f'cannot finish {request.episode_id}: {error}')
@@ -239,3 +248,14 @@ class EpisodeNode(Node):
                 raise BadSetting(f'expect {entry!r}: expected "<topic>=<subscribers>"')
             expected[self.resolve_topic_name(topic)] = int(number)
         return expected
+
+
+def _finite(value: Any) -> Any:
+    """Return a report with None for every number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -43,9 +43,7 @@ class PendingGoals:
         def ended(done: Done | None, error: BaseException | None) -> None:
             self.busy = False
             if error is not None:
-                # A failed goal is a result, and this is none: the attempt must not count.
-                self._node.trouble = f'goal failed: {type(error).__name__}: {error}'
-                self._node.get_logger().error(self._node.trouble)
+                self._node.spoil('goal', error)
             self._ended[bytes(handle.goal_id.uuid)] = done
             handle._action_server.notify_execute(handle, self.result)
 

@@ -63,12 +63,13 @@ class PlannerNode(EpisodeNode):
                 reply = planner.plan(asked, complete)
                 fill: Callable[[], None] = lambda: _fill(response, reply, request)  # noqa: E731
             except Exception as error:  # the supervisor aborts the attempt; the node lives on
-                message = f'{type(error).__name__}: {error}'
+                # The log takes no more than a message does.
+                message = printable(f'{type(error).__name__}: {error}')
                 self.get_logger().error(f'planner failed: {message}')
 
                 def fill() -> None:
                     response.error, response.infrastructure = 'planner_crashed', True
-                    response.message = printable(message)
+                    response.message = message
 
             def answer() -> None:
                 fill()

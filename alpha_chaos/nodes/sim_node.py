@@ -248,6 +248,8 @@ class SimNode(EpisodeNode):
                 result.message = f'cancelled after {done} of {steps} steps'
         except BadCommand as error:
             result.message = str(error)
+        except Exception as error:
+            result.message = self.spoil('motion', error)
         finally:
             self._busy = False
         tip = world.end_effector()
@@ -273,6 +275,8 @@ class SimNode(EpisodeNode):
             result.stalled = outcome.stalled
         except BadCommand as error:
             result.message = str(error)
+        except Exception as error:
+            result.message = self.spoil('grip', error)
         finally:
             self._busy = False
         result.step = self._step

@@ -1,6 +1,7 @@
 """The safety monitor as a node: it sees every step once, or says that it did not."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -127,6 +128,16 @@ def test_an_event_that_is_still_open_is_closed_by_the_end(watch):
     assert event['open_at_end']
     watch.stage.until(lambda: watch.events, 'the event')
     assert deserialize_message(watch.events[0], SafetyEvent).open_at_end
+
+
+def test_a_block_that_is_nowhere_is_a_violation_that_can_be_reported(watch):
+    watch.describe()
+    nowhere = (math.nan, 0.0, 0.65)
+    watch.show(step(FIRST, nowhere), *(step(number) for number in range(FIRST + 1, 20)))
+    (event,) = watch.report(25)['events']
+    assert (event['rule'], event['key'], event['peak']) == ('out_of_workspace', 'green', None)
+    watch.stage.until(lambda: watch.events, 'the event')
+    assert deserialize_message(watch.events[0], SafetyEvent).peak == math.inf
 
 
 @pytest.mark.parametrize(

@@ -269,6 +269,20 @@ def test_an_episode_that_cannot_be_is_refused_and_the_node_lives_on(body, contro
     assert body.stage.reset('sim', control, 'control_000/oracle#3').ready
 
 
+def test_a_world_that_breaks_spoils_the_attempt_and_not_the_task(body, monkeypatch):
+    def crash():
+        raise RuntimeError('the physics server is gone')
+
+    monkeypatch.setattr(body.node._world, 'step', crash)
+    answer = body.move()
+    assert not answer.result.reached
+    assert answer.result.message == 'motion failed: RuntimeError: the physics server is gone'
+    monkeypatch.undo()
+    report = body.stage.ask(Finish, 'sim/finish', episode_id=ATTEMPT)
+    assert not report.ok
+    assert 'the physics server is gone' in report.message
+
+
 def test_simulated_time_can_be_held_to_the_wall_clock(slow_body):
     started = time.monotonic()
     assert slow_body.advance(240).ok
