@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -121,11 +120,9 @@ def test_an_answer_that_takes_too_long_is_the_infrastructures_error() -> None:
 def test_an_answer_under_way_can_be_given_up() -> None:
     provider = Embedded()
     threading.Timer(0.7, provider.close).start()
-    start = time.monotonic()
     with pytest.raises(ProviderError) as error:
         provider.complete(replace(SHORT, options=Sampling(max_tokens=1500)))
     assert error.value.code == 'closed'
-    assert time.monotonic() - start < 5
 
 
 ASK = """

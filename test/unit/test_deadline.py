@@ -10,10 +10,10 @@ from alpha_chaos.planners.providers.deadline import GivenUp, Waiting
 
 def test_what_is_returned_or_raised_comes_through() -> None:
     waiting = Waiting()
-    assert waiting.within(5, lambda: 'done') == 'done'
-    assert waiting.within(5, lambda: None) is None
+    assert waiting.within(30, lambda: 'done') == 'done'
+    assert waiting.within(30, lambda: None) is None
     with pytest.raises(ZeroDivisionError):
-        waiting.within(5, lambda: 1 / 0)
+        waiting.within(30, lambda: 1 / 0)
 
 
 def test_nobody_waits_longer_than_the_limit() -> None:
@@ -22,10 +22,10 @@ def test_nobody_waits_longer_than_the_limit() -> None:
     start = time.monotonic()
     with pytest.raises(TimeoutError, match=r'within 0\.05 s'):
         waiting.within(0.05, go_on.wait)
-    assert time.monotonic() - start < 2
-    assert waiting.within(5, lambda: 'another') == 'another'
+    assert time.monotonic() - start < 20
+    assert waiting.within(30, lambda: 'another') == 'another'
     go_on.set()
-    waiting.settle(5)
+    waiting.settle(30)
 
 
 def test_another_thread_can_give_up_for_good() -> None:
@@ -36,6 +36,6 @@ def test_another_thread_can_give_up_for_good() -> None:
     for _ in range(2):
         with pytest.raises(GivenUp):
             waiting.within(60, go_on.wait)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 50
     go_on.set()
-    waiting.settle(5)
+    waiting.settle(30)

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from ollama_double import (
@@ -26,14 +27,14 @@ QUESTION = CompletionRequest(
     'You plan.', 'Move red.', ActionPlan.json_schema(), Sampling(seed=7, max_tokens=99)
 )
 SHORT = Timeouts(connect_s=0.3, load_s=0.3, generate_s=0.3)
-PATIENT = Timeouts(connect_s=5, load_s=5, generate_s=5)
+PATIENT = Timeouts(connect_s=30, load_s=30, generate_s=30)  # even on a busy machine
 
 
 @pytest.fixture(autouse=True)
 def no_call_is_left_behind() -> Iterator[None]:
     """A call that was given up ends soon after its server."""
     yield
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while any(thread.name == 'completion' for thread in threading.enumerate()):
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -74,7 +75,7 @@ def test_a_reply_comes_with_its_provenance() -> None:
     assert (reply.provider, reply.model, reply.digest) == ('ollama', 'llama3:latest', DIGEST)
     assert (reply.prompt_tokens, reply.completion_tokens) == (770, 249)
     assert (reply.done_reason, reply.cached) == ('stop', False)
-    assert 0 < reply.wall_s < 5
+    assert 0 < reply.wall_s < 30
 
 
 def test_text_beside_the_answer_is_not_the_answer() -> None:
@@ -165,26 +166,33 @@ def test_every_other_answer_is_a_typed_error(answer: Answer, code: str) -> None:
 
 @pytest.mark.parametrize('answer', [hang, trickle, trickle_headers])
 @pytest.mark.parametrize(
-    ('stage', 'code'), [('tags', 'timeout'), ('load', 'load_timeout'), ('chat', 'timeout')]
+    ('stage', 'limit', 'code'),
+    [
+        ('tags', 'connect_s', 'timeout'),
+        ('load', 'load_s', 'load_timeout'),
+        ('chat', 'generate_s', 'timeout'),
+    ],
 )
-def test_no_stage_waits_longer_than_its_limit(answer: Answer, stage: str, code: str) -> None:
+def test_no_stage_waits_longer_than_its_limit(
+    answer: Answer, stage: str, limit: str, code: str
+) -> None:
     with OllamaDouble(**{'chat': chat_reply('{}'), stage: answer}) as double:
         start = time.monotonic()
-        error = failure(double, timeouts=SHORT)
-        assert 0.25 < time.monotonic() - start < 2
+        error = failure(double, timeouts=replace(PATIENT, **{limit: 0.3}))
+        assert 0.25 < time.monotonic() - start < 20
     assert error.code == code
     assert 'did not answer within 0.3 s' in error.message
 
 
 def test_a_slow_load_does_not_run_into_the_limit_of_an_answer() -> None:
     def load(body: object) -> dict[str, object]:
-        time.sleep(0.6)
+        time.sleep(1.2)
         return {'response': '', 'done': True, 'done_reason': 'load'}
 
-    patient = Timeouts(connect_s=0.3, load_s=5, generate_s=0.3)
+    patient = replace(PATIENT, generate_s=1.0)
     with OllamaDouble(load=load, chat=chat_reply('{}')) as double:
         reply = ask(double, timeouts=patient)
-    assert reply.wall_s < 0.5  # the load is not part of it
+    assert reply.wall_s < 1.0  # the load is not part of it
 
 
 def test_a_server_that_never_takes_the_connection_is_a_timeout() -> None:
@@ -228,8 +236,6 @@ def test_an_answer_that_nobody_wants_any_more_is_given_up() -> None:
     with OllamaDouble(chat=hang) as double:
         provider = Ollama(host=double.host, timeouts=Timeouts(generate_s=60))
         threading.Timer(0.1, provider.close).start()
-        start = time.monotonic()
         with pytest.raises(ProviderError) as error:
             provider.complete(QUESTION)
-        assert time.monotonic() - start < 5
     assert error.value.code == 'closed'

@@ -256,11 +256,11 @@ def test_endless_white_space_is_an_empty_reply_however_long() -> None:
 
 
 def test_many_problems_give_a_few_reasons_soon() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     refused('{' + ','.join(f'"{index}":1' for index in range(6_000)) + '}')
     refused('{' + ','.join('"a":1,"b":1' for _ in range(5_000)) + '}')
     refused('{' + ','.join(f'"{index}":1,"{index}":1' for index in range(3_000)) + '}')
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
 
 
 def follow(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:

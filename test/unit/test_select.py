@@ -13,7 +13,7 @@ from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL
 from alpha_chaos.planners.providers.select import Choice, ProviderKind, choose
 
 SHORT = Timeouts(connect_s=0.3, load_s=0.3, generate_s=0.3)
-PATIENT = Timeouts(connect_s=5, load_s=5, generate_s=5)
+PATIENT = Timeouts(connect_s=30, load_s=30, generate_s=30)  # even on a busy machine
 
 
 @pytest.fixture

@@ -134,6 +134,7 @@ class Embedded:
         params.n_threads_http = 1
         params.ui = params.endpoint_slots = False
         try:
+            # Python stands still for as long as this takes: the library does not let go of it.
             server = xllamacpp.Server(params)
             # Its loop starts after it was made, and a server let go of before that hangs.
             server.handle_completions({'prompt': 'a', 'max_tokens': 1})
