@@ -210,9 +210,9 @@ class Experiment:
             if episode.run_id == run_id:
                 return episode
         known = [run_id for cell in self.cells for run_id in cell.run_ids]
-        close = unknown('run_id', run_id, known).partition('; known: ')[0]
+        close = unknown('run_id', run_id, known).split(' known: ')[0]
         cells = ', '.join(f'{cell.run_ids[0]} to {cell.episodes - 1:03d}' for cell in self.cells)
-        raise BadSetting(f'{close}; known: {cells}')
+        raise BadSetting(f'{close} known: {cells}')
 
     def with_planner(self, kind: str, settings: Mapping[str, JsonValue]) -> 'Experiment':
         """Return the experiment with other settings for the planners of one kind.
