@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from action_msgs.msg import GoalStatus
@@ -62,6 +63,7 @@ class Traffic:
     """One route's state in an attempt."""
 
     route: Route
+    kind: Any  # its type
     sequence: int = 0
     last: Any = None  # last request that succeeded, as the provider got it
     client: Any = None
@@ -128,8 +130,8 @@ class FaultRelayNode(EpisodeNode):
     # -- routes
 
     def _open(self, route: Route) -> None:
-        traffic = self._traffic[route.name] = Traffic(route)
         kind = load(route.type)
+        traffic = self._traffic[route.name] = Traffic(route, kind)
         if route.kind == 'topic':
             traffic.outlet = self.outlet(kind, route.output)
             traffic.stamped = begins_with_stamp(kind)
@@ -167,8 +169,10 @@ class FaultRelayNode(EpisodeNode):
             out: list[Sample] = []
             for sample in samples:
                 passed = list(armed.injector.on_message(sample))
-                after = b''.join(one.data for one in passed)
-                self._log(armed, traffic, 'message', traffic.sequence, sample.data, after)
+                if decisions := armed.injector.decisions():
+                    before = _text(traffic.kind, sample.data)
+                    after = ''.join(_text(traffic.kind, one.data) for one in passed)
+                    self._log(decisions, traffic, 'message', traffic.sequence, before, after)
                 out += passed
             samples = out
         for sample in samples:
@@ -223,8 +227,7 @@ class FaultRelayNode(EpisodeNode):
             traffic.client.send_goal_async(goal, feedback_callback=feedback)
         )
         if not accepted.accepted:
-            kind = load(traffic.route.type)
-            return Done(refusal(kind.Result, 'refused by the driver'), False)
+            return Done(refusal(traffic.kind.Result, 'refused by the driver'), False)
         traffic.goals[key] = accepted
         if cancelled():  # before there was anything to cancel
             accepted.cancel_goal_async()
@@ -318,24 +321,23 @@ class FaultRelayNode(EpisodeNode):
         assert message is not None
         added: list[tuple[str, Command]] = []
         for armed in self._on(traffic.route.name):
-            # As text: equal messages may differ in the bytes that fill their serialised form up.
-            before = as_json(message.message).encode()
+            before = as_json(message.message)
             hook(armed.injector)
-            after = as_json(message.message).encode()
-            self._log(armed, traffic, stage, call.sequence, before, after)
+            after = as_json(message.message)
+            self._log(armed.injector.decisions(), traffic, stage, call.sequence, before, after)
             added += [(armed.fault.kind, command) for command in call.commands[len(added) :]]
         return added
 
     def _log(
         self,
-        armed: Armed,
+        decisions: Iterable[Decision],
         traffic: Traffic,
         stage: str,
         sequence: int,
-        before: bytes,
-        after: bytes,
+        before: str,
+        after: str,
     ) -> None:
-        for decision in armed.injector.decisions():
+        for decision in decisions:
             event = self._event(decision, traffic, stage, sequence, before, after)
             self._events.send(event)
             self._ledger.append(
@@ -360,8 +362,8 @@ class FaultRelayNode(EpisodeNode):
         traffic: Traffic,
         stage: str,
         sequence: int,
-        before: bytes,
-        after: bytes,
+        before: str,
+        after: str,
     ) -> FaultEvent:
         return FaultEvent(
             stamp=self.now,
@@ -374,8 +376,8 @@ class FaultRelayNode(EpisodeNode):
             draw=math.nan if decision.draw is None else float(decision.draw),
             triggered=decision.triggered,
             detail=json.dumps(decision.detail),
-            digest_before=hashlib.sha256(before).hexdigest(),
-            digest_after=hashlib.sha256(after).hexdigest(),
+            digest_before=hashlib.sha256(before.encode()).hexdigest(),
+            digest_after=hashlib.sha256(after.encode()).hexdigest(),
         )
 
     def _record(
@@ -456,6 +458,18 @@ def _parse_route(entry: str) -> Route:
     if f'/{_FOLDERS[parts[0]]}/' not in parts[2]:
         raise BadSetting(f'route {entry!r}: {parts[2]} is no type of a {parts[0]}')
     return Route(parts[1], parts[0], parts[2], '')  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1024)  # what lags is looked at when it comes and when it goes
+def _text(kind: Any, data: bytes) -> str:
+    """Return a serialised message as JSON.
+
+    Equal messages may differ in the bytes that only fill their serialised form up.
+    """
+    try:
+        return as_json(deserialize_message(data, kind))
+    except Exception:  # whatever its decoder makes of bytes that are none of its messages
+        return data.hex()
 
 
 def _ids(armed: Iterable[Armed]) -> str:
