@@ -26,4 +26,9 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-    raise SystemExit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # At once: a thread that is still in rclpy, with a thought or a message, would meet an
+    # interpreter that is being taken down, and abort.
+    os._exit(code)

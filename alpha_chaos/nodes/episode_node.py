@@ -84,6 +84,7 @@ class EpisodeNode(Node):
         self.episode: Episode | None = None
         self.now = Time()
         self.foreign = 0
+        self._running = False  # an attempt has begun and not ended
         self.trouble = ''  # first thing that went wrong here and is nobody's fault but ours
         self._outlets: dict[str, Outlet] = {}
         self._received: dict[str, int] = {}
@@ -159,6 +160,9 @@ class EpisodeNode(Node):
     # -- services
 
     def _on_reset(self, request: Reset.Request, response: Reset.Response) -> Reset.Response:
+        if self._running and self.is_mine(request.episode_id):
+            response.ready = True  # asked again, because the first answer was lost
+            return response
         try:
             for out in self._outlets.values():
                 expected = self._expect.get(out.topic, 0)
@@ -175,10 +179,11 @@ class EpisodeNode(Node):
             for name in self._received:
                 self._received[name] = 0
             self.now = Time()
+            self._running = False
             self.episode_id = request.episode_id
             self.episode = episode
             self.begin(episode, request)
-            response.ready = True
+            self._running = response.ready = True
         except NotReady as missing:
             response.message = f'{self.get_name()} waits for {missing}'
         except Exception as error:  # the supervisor decides; a node must not die of a bad episode
@@ -193,6 +198,7 @@ class EpisodeNode(Node):
         if not self.is_mine(request.episode_id):
             response.message = f'{self.get_name()} runs {self.episode_id!r}'
             return response
+        self._running = False
         try:
             if self.trouble:
                 raise RuntimeError(self.trouble)

@@ -43,6 +43,9 @@ from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
 
 HARNESS_ERRORS = 3
 RETRY_S = 0.01  # between two questions whether a node is ready
+# A node answers into the void if it has not found this one yet (rmw_fastrtps waits for 0.1 s), so
+# the first question is asked again.
+RESET_S = 3.0
 
 
 class Feed(Protocol):
@@ -134,6 +137,8 @@ class SupervisorNode(EpisodeNode):
         record = EpisodeRecord(job.episode, job.attempt, job.bag_name)
 
         def ended(_: Any, error: BaseException | None) -> None:
+            if not self.context.ok():  # told to stop: the attempt is nobody's fault, and no result
+                return
             abort: Abort | None = None
             if isinstance(error, Abort):
                 abort = error
@@ -206,7 +211,7 @@ class SupervisorNode(EpisodeNode):
                 if not client.service_is_ready():
                     missing = f'node {name} is not there'
                 else:
-                    response = await self._call(client, request, f'{name}/reset')
+                    response = await self._ask_to_begin(name, request)
                     if response.failed:
                         raise Abort('reset_failed', response.message)
                     if response.ready:
@@ -224,6 +229,12 @@ class SupervisorNode(EpisodeNode):
             if time.monotonic() > deadline:
                 raise Abort('not_ready', 'action execute_plan is not there')
             await Wait(after(self, RETRY_S))
+
+    async def _ask_to_begin(self, name: str, request: Reset.Request) -> Reset.Response:
+        try:
+            return await self._call(self._per_node[name][Reset], request, f'{name}/reset', RESET_S)
+        except TimedOut as error:
+            return Reset.Response(message=str(error))
 
     def begin(self, episode: Episode, request: Reset.Request) -> None:
         """Forget the last attempt."""

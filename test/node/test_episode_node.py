@@ -155,6 +155,16 @@ def test_an_attempt_begins_when_everybody_listens(stage, control):
     assert stage.reset('perception', control, ATTEMPT).ready
 
 
+def test_asked_again_to_begin_a_node_goes_on(camera, control):
+    # Its first answer is lost if it has not found the supervisor yet.
+    camera.truth.publish(objects(0))
+    camera.stage.answer(camera.handled(1))
+    assert camera.stage.reset('perception', control, ATTEMPT).ready
+    assert camera.stage.finish('perception', ATTEMPT).published[0].count == 1
+    assert camera.stage.reset('perception', control, ATTEMPT).ready
+    assert camera.stage.finish('perception', ATTEMPT).published[0].count == 0
+
+
 def test_a_refused_beginning_leaves_the_attempt_under_way_alone(camera, control):
     camera.truth.publish(objects(0))
     camera.stage.answer(camera.handled(1))
