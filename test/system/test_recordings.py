@@ -214,7 +214,12 @@ def test_its_result_is_the_journals(recording, row):
 
 
 def test_its_fault_events_are_the_ledgers(fresh, recording, row):
-    ledger = [entry for entry in fresh.ledger if (entry['run_id'], entry['arm']) == row.key]
+    mine = (row.run_id, row.arm, row.attempt)
+    ledger = [
+        entry
+        for entry in fresh.ledger
+        if (entry['run_id'], entry['arm'], entry['attempt']) == mine
+    ]
     events = list(recording.decoded('/fault_events'))
     plain = ('episode_id', 'route', 'sequence', 'stage', 'fault', 'probability', 'triggered')
     digests = ('digest_before', 'digest_after')
