@@ -31,6 +31,9 @@ SUPERVISOR = 'supervisor'
 # A runner that was interrupted ends its graphs in order first.
 STOP_S = '30'
 
+# What launch is told of a process that was gone when launch wanted to send it a signal.
+SIGNALLED_LATE = 255
+
 OnExit = Callable[[ProcessExited, LaunchContext], Any]
 
 
@@ -150,7 +153,7 @@ def _watch(name: str) -> OnExit:
     """Return what to do when a node ends: with the supervisor the episode is over."""
 
     def ended(event: ProcessExited, context: LaunchContext) -> Any:
-        if event.returncode == 0 and context.is_shutdown:
+        if context.is_shutdown and event.returncode in (0, SIGNALLED_LATE):
             return None
         if event.returncode == 0 and name == SUPERVISOR:
             return Shutdown(reason='the episode is over')

@@ -13,6 +13,9 @@ def main() -> int:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))
+    from alpha_chaos.run.parent import end_with_parent
+
+    end_with_parent()
     names = []
     while len(sys.argv) > 1 and not sys.argv[1].startswith('-'):
         names.append(sys.argv.pop(1))

@@ -1,26 +1,26 @@
 """Run nodes until they are done, are told to stop (SIGINT, SIGTERM) or their launcher is gone."""
 
-import ctypes
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import rclpy
 from rclpy.exceptions import NameValidationException
-from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 
 from alpha_chaos.nodes.params import usage
+from alpha_chaos.nodes.stop import StopSignals
 from alpha_chaos.plugins import BadSetting
+from alpha_chaos.run.parent import end_with_parent
 
 BAD_INPUT = 2
-_PR_SET_PDEATHSIG = 1
 # What rclpy raises for arguments and names that are none; it has no common base for them.
 _BAD_ARGUMENTS = (
     NameValidationException,
@@ -48,37 +48,36 @@ def run(make: Callable[..., Node], args: Sequence[str] | None = None) -> int:
 def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = None) -> int:
     """Run several nodes in this process, on one executor, until the first is done.
 
-    A node that can be done has a future `exit_code`.
+    A node that can be done has a future `exit_code`. The exit code of a stopped one is 0.
     """
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)  # no orphan of a killed launcher
-    # rclpy's handlers go on top of these; a second SIGINT (launch and the terminal both send one)
-    # then finds nobody to hurt.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_with_parent()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    try:
-        rclpy.init(args=list(sys.argv if args is None else args))
-    except _BAD_ARGUMENTS as error:
-        return _refuse(error)
+    signals = StopSignals()
     nodes: list[Node] = []
-    executor = EventsExecutor()
+    executor: Any = None
     try:
-        for make in makers:
-            try:
+        try:
+            rclpy.init(
+                args=list(sys.argv if args is None else args),
+                signal_handler_options=SignalHandlerOptions.NO,
+            )
+            executor = EventsExecutor()
+            for make in makers:
                 nodes.append(make())
-            except (BadSetting, *_BAD_ARGUMENTS) as error:
-                # A signal takes the context away from a node that is still being made.
-                return _refuse(error) if rclpy.ok() else 0
-            executor.add_node(nodes[-1])
+                executor.add_node(nodes[-1])
+        except (BadSetting, *_BAD_ARGUMENTS) as error:
+            return _refuse(error)
+        stopped = signals.wake(executor)
         ended = next((node.exit_code for node in nodes if hasattr(node, 'exit_code')), Future())
-        while rclpy.ok() and not ended.done():
+        while not ended.done() and not stopped.done():
             # With a time limit: without one EventsExecutor never wakes up; and event by event:
             # spin_until_future_complete leaves some for its next turn (rclpy 7.1.6 wheels).
             executor.spin_once(timeout_sec=0.2)
         return int(ended.result() or 0)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except KeyboardInterrupt:
         return 0
     finally:
+        signals.ignore()
         for node in nodes:
             for waitable in tuple(node.waitables):  # actions, which destroy_node forgets
                 waitable.destroy()  # type: ignore[attr-defined]

@@ -1,19 +1,18 @@
 """The command line as the child of another program, `ros2 launch` for one.
 
-It does not outlive its parent, and the second SIGINT of one Ctrl-C (the terminal sends one and the
-parent another) does not disturb what the first has begun.
+The second SIGINT of one Ctrl-C (the terminal sends one and the parent another) does not disturb
+what the first has begun.
 """
 
-import ctypes
 import signal
 from types import FrameType
 
-_PR_SET_PDEATHSIG = 1
+from alpha_chaos.run.parent import end_with_parent
 
 
 def main() -> None:
     """Run the command line."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
+    end_with_parent()
     signal.signal(signal.SIGINT, _interrupt_once)
     from alpha_chaos.cli import main as run
 
