@@ -36,6 +36,7 @@ from alpha_chaos.nodes.flow import Flow, TimedOut, Wait, after, in_time
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plan import ActionPlan, PlanProblem
 from alpha_chaos.plugins import BadSetting, explain, parse
+from alpha_chaos.printable import printable
 from alpha_chaos.run.job import Job, entries, prepare
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
@@ -148,7 +149,12 @@ class SupervisorNode(EpisodeNode):
                 abort = Abort('harness', f'{type(error).__name__}: {error}')
             if abort is not None:
                 self.get_logger().error(f'{job.id}: {abort}')
-            row = record.row(time.monotonic() - started, abort)
+            wall_s = time.monotonic() - started
+            try:
+                row = record.row(wall_s, abort)
+            except ValueError as error:  # what was learned is no row: the runner must still hear
+                abort = Abort('harness', printable(f'no row can be made of this: {error}'))
+                row = EpisodeRecord(job.episode, job.attempt, job.bag_name).row(wall_s, abort)
             self.episode_id = ''
             self._feed.answer(row, record.ledger)
             self._taken.release()
@@ -428,7 +434,7 @@ class SupervisorNode(EpisodeNode):
         record.recording = {
             'messages': report['messages'],
             'bytes': report['bytes'],
-            'lost': sum(counts[topic] - got for topic, got in report['counts'].items()),
+            'lost': sum(max(0, counts[topic] - got) for topic, got in report['counts'].items()),
         }
         if wrong:
             raise Abort('recording', f'not what was sent: {", ".join(wrong)}')
