@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from pydantic import (
@@ -20,6 +19,7 @@ from pydantic import (
 )
 
 from alpha_chaos import jsonl
+from alpha_chaos.closing import Closing
 from alpha_chaos.plugins import explain
 from alpha_chaos.printable import printable
 
@@ -253,7 +253,7 @@ def read(folder: Path) -> Contents:
     return Contents(_as_rows(path, found.objects), found.torn)
 
 
-class Journal:
+class Journal(Closing):
     """The one writer of a run's journal.
 
     Opening it locks the folder, reads what is there into `rows`, and moves a torn last line to
@@ -280,19 +280,6 @@ class Journal:
     def close(self) -> None:
         """Unlock the folder. Closing twice is harmless."""
         self._lines.close()
-
-    def __enter__(self) -> 'Journal':
-        """Return the journal itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
 
 class HasKey(Protocol):

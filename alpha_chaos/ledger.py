@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 from pydantic import ValidationError
 
 from alpha_chaos import jsonl
+from alpha_chaos.closing import Closing
 from alpha_chaos.journal import Count, Evidence, Name, Number, Part
 from alpha_chaos.plugins import explain
 
@@ -53,7 +53,7 @@ def read(folder: Path) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-class Ledger:
+class Ledger(Closing):
     """The one writer of a run's ledger; `torn` is what a killed one left unfinished.
 
     :raises jsonl.Busy: when another process writes to it
@@ -70,16 +70,3 @@ class Ledger:
     def close(self) -> None:
         """Let the next writer in. Closing twice is harmless."""
         self._lines.close()
-
-    def __enter__(self) -> 'Ledger':
-        """Return the ledger itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()

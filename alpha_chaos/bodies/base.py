@@ -5,16 +5,16 @@ Positions are in the world frame [m], orientations unit quaternions x y z w.
 
 import hashlib
 import struct
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from alpha_chaos.closing import Closing
 from alpha_chaos.plan import Waypoints
 from alpha_chaos.plugins import Plugin
 
@@ -104,7 +104,7 @@ class GripOutcome:
     stalled: bool
 
 
-class World(ABC):
+class World(Closing):
     """A simulated world of its own: built from nothing on construction, gone with `close`.
 
     The order of use is: start a motion or a grip, `step` as often as it said, look.
@@ -153,19 +153,6 @@ class World(ABC):
     @abstractmethod
     def close(self) -> None:
         """Free everything; closing twice is harmless."""
-
-    def __enter__(self) -> 'World':
-        """Return this world."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
 
 class Block(BaseModel):

@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from collections.abc import Iterable
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import (
@@ -15,6 +14,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from alpha_chaos.closing import Closing
 from alpha_chaos.journal import Row, final
 
 LINE_EVERY_S = 10.0  # where there is no terminal to draw a bar on
@@ -46,7 +46,7 @@ class Score:
         return f'{text}  aborted attempts {self.aborted}' if self.aborted else text
 
 
-class Display:
+class Display(Closing):
     """Shows the score and the time left while a matrix runs."""
 
     def __init__(self, console: Console, total: int, rows: Iterable[Row]) -> None:
@@ -58,6 +58,7 @@ class Display:
         self._shown = self._begun
         self._here = 0
         self._bar: Progress | None = None
+        self._closed = False
         if console.is_terminal:
             self._bar = Progress(
                 TextColumn('{task.description}'),
@@ -72,24 +73,15 @@ class Display:
             self._task = self._bar.add_task(
                 'episodes', total=total, completed=self._count(), score=str(self._score)
             )
-
-    def __enter__(self) -> 'Display':
-        """Start drawing."""
-        if self._bar is not None:
             self._bar.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Stop drawing."""
         if self._bar is not None:
             self._bar.stop()
-        else:
+        elif not self._closed:
             self._line()
+        self._closed = True
 
     def show(self, row: Row) -> None:
         """Take one attempt in."""
