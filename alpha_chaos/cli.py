@@ -184,7 +184,7 @@ def _fail(text: str) -> NoReturn:
 
 def main() -> None:
     """Run the command line."""
-    app()
+    app(prog_name='alpha-chaos')
 
 
 if __name__ == '__main__':
