@@ -109,7 +109,9 @@ class SimNode(EpisodeNode):
 
     async def _run(self, steps: int, stopped: Callable[[], bool] = lambda: False) -> int:
         """Let `steps` physics steps pass and return how many did."""
-        started, per_turn = time.monotonic(), self.params.steps_per_turn
+        # Who watches shall see each step when it is due: best-effort viewers lose bursts.
+        per_turn = 1 if self._rate > 0 else self.params.steps_per_turn
+        started = time.monotonic()
         for done in range(steps):
             self._world.step()  # type: ignore[union-attr]
             self._step += 1
