@@ -16,12 +16,17 @@ def main() -> int:
     from alpha_chaos.run.parent import end_with_parent
 
     end_with_parent()
+    from alpha_chaos.graph import PLANNERS, NodeSpec, episode_graph
+
+    known = episode_graph(PLANNERS).names
     names = []
-    while len(sys.argv) > 1 and not sys.argv[1].startswith('-'):
+    while len(sys.argv) > 1 and sys.argv[1] in known:
         names.append(sys.argv.pop(1))
+    if not names:
+        print(f'error: which node? One or more of {", ".join(known)}', file=sys.stderr)
+        return 2
     if len(names) == 1:
         return int(importlib.import_module(f'alpha_chaos.nodes.{names[0]}_node').main())
-    from alpha_chaos.graph import NodeSpec
     from alpha_chaos.nodes.spin import run_all
     from alpha_chaos.run.processes import node_class
 
