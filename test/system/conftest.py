@@ -75,10 +75,11 @@ class Runner:
         """Return the process id of a node that is there."""
         return next(pid for pid, known in self.processes().items() if known == name)
 
-    def note_shared_memory(self) -> None:
-        """Remember the segments and ports that its processes use now."""
-        for pid in self.processes():
-            self.shared_memory |= mapped(Path('/proc') / str(pid))
+    def note_shared_memory(self) -> bool:
+        """Remember the segments and ports that its processes use now; return whether any do."""
+        used = {name for pid in self.processes() for name in mapped(Path('/proc') / str(pid))}
+        self.shared_memory |= used
+        return bool(used)
 
     def shared_memory_left(self) -> set[str]:
         """Return those that are still there, and that nobody else uses."""
@@ -102,10 +103,11 @@ class Run:
     folder: Path
     calls: list[Runner] = field(default_factory=list)
 
-    def start(self, *arguments: str, arms: tuple[str, ...] = SCRIPTED) -> Runner:
-        call = Runner(
-            self.folder.parent, 'matrix', '-e', 'smoke', '-o', str(self.folder), *arms, *arguments
-        )
+    def start(
+        self, *arguments: str, arms: tuple[str, ...] = SCRIPTED, experiment: str = 'smoke'
+    ) -> Runner:
+        common = ('matrix', '-e', experiment, '-o', str(self.folder))
+        call = Runner(self.folder.parent, *common, *arms, *arguments)
         self.calls.append(call)
         return call
 

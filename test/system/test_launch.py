@@ -1,0 +1,277 @@
+"""The launch files under the real launch system, where there is one."""
+
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from alpha_chaos import cli, journal
+from alpha_chaos.graph import episode_graph
+from alpha_chaos.run.domains import Domains
+from alpha_chaos.run.language_model import replies_folder
+
+with warnings.catch_warnings():
+    warnings.simplefilter('ignore')  # of packages that we only look at
+    pytest.importorskip(
+        'launch_ros', reason='launch_ros is not on PyPI; source a ROS installation to run this'
+    )
+    from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+    from alpha_chaos import launching
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 180.0
+WATCHED = {'experiment': 'smoke', 'run_id': 'control_000', 'arm': 'oracle', 'out': 'run'}
+
+# What `ros2 launch` does, and it tells which processes it starts.
+LAUNCH = """
+import json, sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import GroupAction, IncludeLaunchDescription, RegisterEventHandler
+from launch.event_handlers import OnProcessStart
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+from launch_ros.actions import PushRosNamespace, SetParameter
+
+def tell(event, context):
+    print('STARTED', json.dumps([event.pid, event.cmd]), flush=True)
+
+path, outer, *arguments = sys.argv[1:]
+service = LaunchService(argv=arguments, noninteractive=True)
+included = IncludeLaunchDescription(
+    AnyLaunchDescriptionSource(path), launch_arguments=[one.split(':=', 1) for one in arguments]
+)
+around = [PushRosNamespace(outer), SetParameter('use_sim_time', True)] if outer else []
+service.include_launch_description(LaunchDescription([
+    RegisterEventHandler(OnProcessStart(on_start=tell)), GroupAction([*around, included])
+]))
+sys.exit(service.run())
+"""
+
+
+class Launch:
+    """A launch file under way."""
+
+    def __init__(self, folder, domain, file, outer='', **arguments):
+        prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), sys.prefix]
+        self.log = folder / f'{file}.log'
+        with self.log.open('w') as log:
+            self.process = subprocess.Popen(
+                [
+                    *[sys.executable, '-W', 'ignore', '-c', LAUNCH],
+                    *[ROOT / 'launch' / f'{file}.launch.py', outer],
+                    *[f'{name}:={value}' for name, value in arguments.items()],
+                ],
+                cwd=folder,
+                env={
+                    **os.environ,
+                    'AMENT_PREFIX_PATH': os.pathsep.join(filter(None, prefixes)),
+                    'ROS_DOMAIN_ID': str(domain),
+                    'ROS_LOG_DIR': str(folder / 'log'),
+                    'PYTHONUNBUFFERED': '1',
+                },
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
+
+    @property
+    def said(self):
+        return self.log.read_text()
+
+    @property
+    def started(self):
+        """Return process id and command line of each process so far, by name."""
+        found = {}
+        for line in re.findall(r'^STARTED (.*)$', self.said, re.MULTILINE):
+            pid, command = json.loads(line)
+            found[Path(command[0]).name] = SimpleNamespace(pid=pid, command=command)
+        return found
+
+    def wait_for(self, words):
+        deadline = time.monotonic() + PATIENCE_S
+        while words not in self.said:
+            assert self.process.poll() is None, self.said
+            assert time.monotonic() < deadline, self.said
+            time.sleep(0.05)
+
+    def end(self):
+        return self.process.wait(PATIENCE_S)
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """Return a function that starts a launch file; it ends with the test."""
+    domains, made = Domains(), []
+
+    def start(file, outer='', **arguments):
+        made.append(Launch(tmp_path, domains.claim(), file, outer, **arguments))
+        return made[-1]
+
+    yield start
+    for one in made:
+        if one.process.poll() is None:
+            os.killpg(one.process.pid, signal.SIGKILL)
+            one.process.wait()
+    domains.close()
+
+
+def described(file):
+    """Return the entities of a launch file."""
+    place = {}
+    exec(compile((ROOT / 'launch' / f'{file}.launch.py').read_text(), file, 'exec'), place)
+    return place['generate_launch_description']().entities
+
+
+def rules(command):
+    """Return the parameters and the remappings of a command line."""
+    parameters, remappings = {}, []
+    for flag, rule in zip(command, command[1:], strict=False):
+        left, _, right = rule.partition(':=')
+        if flag == '-p':
+            parameters[left] = yaml.safe_load(right)
+        elif flag == '-r':
+            remappings.append((left, right))
+    return parameters, remappings
+
+
+# -- arguments
+
+
+@pytest.mark.parametrize('name', ['episode', 'matrix'])
+def test_the_arguments_are_the_options_of_the_command_line(name):
+    declared = {
+        entity.name: entity
+        for entity in described(name)
+        if isinstance(entity, DeclareLaunchArgument)
+    }
+    options = inspect.signature(getattr(cli, name)).parameters
+    assert set(options) == set(declared) - {'ns', 'log_level'}
+    for argument in declared.values():
+        assert argument.description.endswith('.') or argument.choices
+        assert argument.default_value is not None
+    assert declared['llm'].choices == ['', 'auto', 'ollama', 'embedded']
+    assert declared['composition'].choices == ['false', 'true']
+
+
+def test_a_launch_file_holds_nothing_else():
+    for name in ('episode', 'matrix'):
+        kinds = {type(entity) for entity in described(name)}
+        assert kinds == {DeclareLaunchArgument, OpaqueFunction}
+    assert launching.PACKAGE == 'alpha_chaos'
+
+
+# -- an episode
+
+
+@pytest.fixture
+def watched(launch):
+    """Return a launched episode, in the namespace of a launch file around it and its own."""
+    episode = launch('episode', outer='site', ns='cell', log_level='warn', **WATCHED)
+    assert episode.end() == 0, episode.said
+    return episode
+
+
+def test_what_is_launched_is_the_graph(watched, fresh):
+    out = watched.log.parent / 'run'
+    graph = episode_graph(['oracle_planner'], replies=replies_folder(out))
+    started = watched.started
+    assert list(started) == [spec.executable for spec in graph.nodes]
+    episode = {**WATCHED, 'llm': '', 'model': '', 'speed': 0.0}
+    for spec in graph.nodes:
+        command = started[spec.executable].command
+        assert Path(command[0]).parts[-3:] == ('lib', 'alpha_chaos', spec.executable)
+        parameters, remappings = rules(command)
+        own = episode if spec.name == 'supervisor' else {}
+        assert parameters == {**spec.parameters, **own, 'use_sim_time': True}
+        names = [('__node', spec.name), ('__ns', '/site/cell')]
+        assert sorted(remappings) == sorted([*names, *spec.remappings])
+        assert command[command.index('--log-level') + 1] == 'warn'
+    # And it is the same episode as without launch.
+    (row,) = journal.read(out).rows
+    assert row.digest == fresh.final['control_000/oracle'].digest
+    assert (row.status, row.recording.lost) == ('done', 0)
+    assert 'Traceback' not in watched.said
+
+
+def test_all_nodes_in_one_process(launch, fresh):
+    episode = launch('episode', composition='true', **WATCHED)
+    assert episode.end() == 0, episode.said
+    assert len(episode.started) == 1
+    (row,) = journal.read(episode.log.parent / 'run').rows
+    assert row.digest == fresh.final['control_000/oracle'].digest
+
+
+@pytest.mark.parametrize(
+    ('change', 'why'),
+    [
+        ({'experiment': 'smokey'}, "did you mean 'smoke'"),
+        ({'run_id': 'control_007'}, "unknown run_id 'control_007'"),
+        ({'arm': 'nobody'}, "unknown arm 'nobody'"),
+        ({'speed': 'fast'}, "a number is expected, not 'fast'"),
+        ({'composition': 'yes'}, "Valid options are: ['false', 'true']"),
+    ],
+)
+def test_bad_input_starts_nothing_and_ends_with_1(launch, change, why):
+    episode = launch('episode', **{**WATCHED, **change})
+    assert episode.end() == 1
+    assert why in episode.said
+    assert episode.started == {}
+
+
+def test_a_dead_node_ends_the_launch_with_1_and_is_named(launch):
+    episode = launch('episode', speed=0.2, **WATCHED)
+    episode.wait_for('observed')
+    os.kill(episode.started['perception'].pid, signal.SIGKILL)
+    assert episode.end() == 1
+    assert 'perception was killed by signal 9' in episode.said
+    assert not any(Path(f'/proc/{one.pid}').exists() for one in episode.started.values())
+
+
+def test_ctrl_c_ends_the_launch_in_order_with_0(launch):
+    episode = launch('episode', speed=0.2, **WATCHED)
+    episode.wait_for('observed')
+    os.killpg(episode.process.pid, signal.SIGINT)  # and launch sends each node another one
+    assert episode.end() == 0, episode.said
+    assert 'Traceback' not in episode.said
+    assert journal.read(episode.log.parent / 'run').rows == ()
+
+
+# -- a matrix
+
+
+def test_a_matrix_is_what_the_command_line_runs(launch, fresh):
+    matrix = launch('matrix', experiment='smoke', arms='oracle', out='run', isolation='worker')
+    assert matrix.end() == 0, matrix.said
+    rows = {f'{row.run_id}/{row.arm}': row for row in journal.read(matrix.log.parent / 'run').rows}
+    assert {name: row.digest for name, row in rows.items()} == {
+        name: row.digest for name, row in fresh.final.items() if name.endswith('/oracle')
+    }
+    assert '\noracle 2/4\n' in matrix.said
+
+
+def test_the_exit_code_of_the_runner_is_seen(launch):
+    matrix = launch('matrix', experiment='smokey')
+    assert matrix.end() == 1
+    assert "did you mean 'smoke'" in matrix.said
+    assert 'alpha-chaos matrix ended with exit code 2' in matrix.said
+
+
+def test_ctrl_c_ends_a_matrix_in_order_with_0(launch):
+    matrix = launch('matrix', experiment='paper', arms='oracle', out='run')
+    matrix.wait_for('75 episodes')
+    os.killpg(matrix.process.pid, signal.SIGINT)
+    assert matrix.end() == 0, matrix.said
+    assert 'the same command goes on where this one ended' in matrix.said
+    assert 'Traceback' not in matrix.said
