@@ -148,6 +148,12 @@ def test_both_sides_of_every_exchange_are_in_it(recording, episode):
     ]
     assert all(found == whole for found in halves.values()), halves
     routes = [route for route, _ in halves]
+    for name in set(routes):
+        # A command that a fault adds has a number of its own.
+        numbers = {
+            exchange.sequence for exchange in recording.exchanges() if exchange.route == name
+        }
+        assert numbers == set(range(1, len(numbers) + 1))
     assert routes.count('oracle_planner/plan') == 1
     moves, grips = (0, 0) if episode == REJECTED else (5, 2)
     assert routes.count('arm/move_to') == moves
