@@ -7,11 +7,15 @@ as a motion or a planner takes. Here a coroutine is resumed by the future it wai
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar, cast
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.service import Service
 from rclpy.task import Future
 
 T = TypeVar('T')
+
+# Whatever use_sim_time says: limits are for people who wait, and simulated time may stand still.
+_WALL = Clock(clock_type=ClockType.STEADY_TIME)
 
 
 class Cancelled(Exception):
@@ -86,7 +90,7 @@ def after(node: Node, seconds: float) -> Future:
         if not future.done():
             future.set_result(None)
 
-    timer = node.create_timer(seconds, fire)
+    timer = node.create_timer(seconds, fire, clock=_WALL)
     return future
 
 
@@ -116,7 +120,7 @@ def in_time(node: Node, future: Any, seconds: float, what: str) -> 'Wait[Any]':
         else:
             either.set_result(done.result())
 
-    timer = node.create_timer(seconds, fire)
+    timer = node.create_timer(seconds, fire, clock=_WALL)
     future.add_done_callback(ready)
     return Wait(either)
 

@@ -66,7 +66,8 @@ def declare(node: Node, model: type[M]) -> M:
 
 def usage(node_class: Any) -> str:
     """Return what a node is and which parameters it takes."""
-    lines = [inspect.getdoc(node_class) or '', '', 'Parameters, as --ros-args -p name:=value:']
+    about = inspect.getdoc(inspect.getmodule(node_class)) or ''
+    lines = [about, '', 'Parameters, as --ros-args -p name:=value:']
     for name, field in node_class.params_model.model_fields.items():
         lines += [f'  {name}', f'      {field.description} (default: {field.default!r})']
     return '\n'.join(lines)

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from rclpy.node import Node
 from rclpy.task import Future
 
 from alpha_chaos.nodes.flow import (
@@ -219,6 +220,20 @@ def test_a_pause_takes_its_time(stage):
     flow = Flow(work(), end)
     stage.until(lambda: flow.ended, 'the end of the pause')
     assert 0.1 <= time.monotonic() - started < 10.0
+
+
+def test_limits_are_wall_time_while_simulated_time_stands_still(stage):
+    waiting = stage.add(Node, 'waiting', use_sim_time=True)
+    end = Ending()
+
+    async def work():
+        await Wait(after(waiting, 0.01))
+        await in_time(waiting, Future(), 0.01, 'the clock')
+
+    flow = Flow(work(), end)
+    stage.until(lambda: flow.ended, 'the time limit')
+    with pytest.raises(TimedOut, match='the clock'):
+        _ = end.value
 
 
 # -- services that answer later

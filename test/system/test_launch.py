@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -137,7 +138,7 @@ def described(file):
 def rules(command):
     """Return the parameters and the remappings of a command line."""
     parameters, remappings = {}, []
-    for flag, rule in zip(command, command[1:], strict=False):
+    for flag, rule in pairwise(command):
         left, _, right = rule.partition(':=')
         if flag == '-p':
             parameters[left] = yaml.safe_load(right)
@@ -268,9 +269,9 @@ def test_the_exit_code_of_the_runner_is_seen(launch):
     assert 'alpha-chaos matrix ended with exit code 2' in matrix.said
 
 
-def test_ctrl_c_ends_a_matrix_in_order_with_0(launch):
+def test_ctrl_c_ends_a_matrix_in_order_with_0(launch, wait):
     matrix = launch('matrix', experiment='paper', arms='oracle', out='run')
-    matrix.wait_for('75 episodes')
+    wait((matrix.log.parent / 'run' / 'bags').is_dir, 'the first episode')
     os.killpg(matrix.process.pid, signal.SIGINT)
     assert matrix.end() == 0, matrix.said
     assert 'the same command goes on where this one ended' in matrix.said
