@@ -4,6 +4,7 @@ A run can be stopped anywhere, by anything; the same call goes on with what is m
 """
 
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -123,15 +124,21 @@ class _Matrix:
                 while worker.is_alive():
                     worker.join(0.2)
         except KeyboardInterrupt:
-            self._stop.set()
-            for worker in workers:
-                worker.join()
+            self._end(workers)
         if self._failure is not None:
             raise self._failure
         self.outcome.stopped = self._stop.is_set()
         self.outcome.left = missing(self._episodes, self._journal.rows)
         clean()
         return self.outcome
+
+    def _end(self, workers: Sequence[threading.Thread]) -> None:
+        """Let every worker end in order; whoever presses Ctrl-C again must wait for that."""
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._stop.set()
+        for worker in workers:
+            worker.join()
+        signal.signal(signal.SIGINT, before)
 
     # -- one worker
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 import yaml
@@ -99,6 +100,8 @@ def interrupted(new_run, wait):
     intruder = run.start('--workers', '2')
     intruder.end()
     first.interrupt()
+    time.sleep(0.1)
+    first.interrupt()  # an impatient hand
     first.end(60)
     known = len(run.rows)
     second = run.start('--workers', '2')
