@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import rclpy
 from rclpy.exceptions import NameValidationException
@@ -52,15 +51,19 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
     """
     end_with_parent()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    code = _run_all(makers, list(sys.argv if args is None else args))
+    # The DDS participant goes with the last reference to its context, and only then are its files
+    # in shared memory removed; a process that is forked, or in a hurry, ends without collecting.
+    gc.collect()
+    return code
+
+
+def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
     signals = StopSignals()
     nodes: list[Node] = []
-    executor: Any = None
     try:
         try:
-            rclpy.init(
-                args=list(sys.argv if args is None else args),
-                signal_handler_options=SignalHandlerOptions.NO,
-            )
+            rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             executor = EventsExecutor()
             for make in makers:
                 nodes.append(make())
@@ -82,13 +85,7 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
             for waitable in tuple(node.waitables):  # actions, which destroy_node forgets
                 waitable.destroy()  # type: ignore[attr-defined]
             node.destroy_node()
-        nodes.clear()
         rclpy.try_shutdown()
-        # The DDS participant goes with the last reference to its context, and only then are its
-        # files in shared memory removed; a forked process ends without collecting garbage.
-        del executor
-        gc.collect()
-        rclpy.get_default_context().destroy()
 
 
 def _refuse(why: object) -> int:

@@ -25,6 +25,8 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._raises = True
+        self._writable = -1
+        self._thread: threading.Thread | None = None
         for number in SIGNALS:
             signal.signal(number, self._on_signal)
 
@@ -34,22 +36,27 @@ class StopSignals:
         While the executor waits, Python runs no handler; the interpreter writes to a pipe at once.
         """
         stopped = Future()
-        readable, writable = os.pipe()
-        os.set_blocking(writable, False)
-        signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+        readable, self._writable = os.pipe()
+        os.set_blocking(self._writable, False)
+        signal.set_wakeup_fd(self._writable, warn_on_full_buffer=False)
         self._raises = False
 
         def pass_on() -> None:
-            os.read(readable, 1)
-            executor.create_task(stopped.set_result, None)
+            if os.read(readable, 1):
+                executor.create_task(stopped.set_result, None)
+            os.close(readable)
 
-        threading.Thread(target=pass_on, name='signals', daemon=True).start()
+        self._thread = threading.Thread(target=pass_on, name='signals', daemon=True)
+        self._thread.start()
         return stopped
 
     def ignore(self) -> None:
-        """Let nothing disturb what is being put away."""
+        """Let nothing disturb what is being put away, and let go of the executor."""
         self._raises = False
         signal.set_wakeup_fd(-1)
+        if self._thread is not None:
+            os.close(self._writable)
+            self._thread.join()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._raises:
