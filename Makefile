@@ -1,7 +1,8 @@
 # The two commands are `make matrix` and `make test`; both make .venv first if it is not there or out of date.
 
 EXPERIMENT = paper
-OUT = runs/$(EXPERIMENT)
+# `runs/paper`, also for an experiment given as a file.
+OUT = runs/$(basename $(notdir $(EXPERIMENT)))
 ARGS =
 
 # A sourced ROS installation, or a Python of another environment that called make, must not leak into .venv.
@@ -30,8 +31,8 @@ matrix: setup ## run an experiment and print the paired result (EXPERIMENT=paper
 .PHONY: episode
 episode: RUN_ID = control_000
 episode: ARM = llm
-episode: OUT = runs/episode
-episode: setup ## run one episode and watch it (EXPERIMENT=paper RUN_ID=control_000 ARM=llm OUT=runs/episode ARGS=)
+episode: OUT = runs/episode/$(basename $(notdir $(EXPERIMENT)))
+episode: setup ## run one episode and watch it (EXPERIMENT=paper RUN_ID=control_000 ARM=llm ARGS='--speed 1')
 	$(bin)/alpha-chaos episode --experiment $(EXPERIMENT) --run-id $(RUN_ID) --arm $(ARM) --out $(OUT) $(ARGS)
 
 .PHONY: test

@@ -343,6 +343,7 @@ class FaultRelayNode(EpisodeNode):
             self._ledger.append(
                 {
                     'episode_id': self.episode_id,
+                    'stamp_s': to_seconds(self.now),
                     'route': traffic.route.name,
                     'sequence': sequence,
                     'stage': stage,

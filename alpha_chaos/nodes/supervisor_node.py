@@ -37,7 +37,7 @@ from alpha_chaos.nodes.spin import run
 from alpha_chaos.plan import ActionPlan, PlanProblem
 from alpha_chaos.plugins import BadSetting, explain, parse
 from alpha_chaos.printable import printable
-from alpha_chaos.run.job import Job, entries, prepare
+from alpha_chaos.run.job import Job, entries, next_job
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
 from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
@@ -54,6 +54,9 @@ class Feed(Protocol):
 
     def receive(self) -> Job | None:
         """Return the next job, None when there are no more. May block."""
+
+    def tell(self, text: str) -> None:
+        """Say what is being done, for whoever watches."""
 
     def answer(self, row: Row, ledger: list[dict[str, Any]]) -> None:
         """Hand over the row of the last job, and what its faults decided."""
@@ -344,7 +347,10 @@ class SupervisorNode(EpisodeNode):
         limit = self.params.motion_timeout
         accepted = await in_time(
             self,
-            self._execute.send_goal_async(ExecutePlan.Goal(plan=self._plan_message)),
+            self._execute.send_goal_async(
+                ExecutePlan.Goal(plan=self._plan_message),
+                feedback_callback=lambda said: self._feed.tell(f'  {said.feedback.action}'),
+            ),
             self.params.answer_timeout,
             'execute_plan',
         )
@@ -472,6 +478,7 @@ class SupervisorNode(EpisodeNode):
         self._scene = message
 
     def _say(self, phase: str) -> None:
+        self._feed.tell(phase)
         self._phases.send(EpisodePhase(stamp=self.now, episode_id=self.episode_id, phase=phase))
 
     def _expand(self, topic: str) -> str:
@@ -512,7 +519,7 @@ class FromParameters:
             try:
                 journal = Journal(out, 'running an episode')
                 self._folder = Ledger(out, 'running an episode'), journal
-                self._job = prepare(episode, journal.rows, out)
+                self._job = next_job(episode, journal, out)
             except (LinesError, OSError) as error:
                 raise BadSetting(str(error)) from None
 
@@ -520,6 +527,10 @@ class FromParameters:
         """Return the job once."""
         job, self._job = self._job, None
         return job
+
+    def tell(self, text: str) -> None:
+        """Say it in the log."""
+        self._say(text)
 
     def answer(self, row: Row, ledger: list[dict[str, Any]]) -> None:
         """Keep the row, the journal last, for it is what counts; tell how it ended."""

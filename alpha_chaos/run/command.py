@@ -55,14 +55,15 @@ def run_experiment(
     done = len(episodes) - len(journal.missing(episodes, rows))
     _say(
         console,
-        f'{experiment.name}: {len(episodes)} episodes, arms {", ".join(arms or all_arms)}'
-        + (f'; {done} are there already' if done else ''),
+        f'{experiment.name}: {len(episodes)} episode{"s" if len(episodes) != 1 else ""}, '
+        f'arms {", ".join(arms or all_arms)}' + (f'; {done} are there already' if done else ''),
     )
     mine = {(episode.run_id, episode.arm) for episode in episodes}
     before = [row for row in rows if row.key in mine]
     with Display(console, len(episodes), before) as display:
         outcome = run_matrix(episodes, folder, options, display.show)
-    print_table(folder, console)
+    if not outcome.stopped:
+        print_table(folder, console)
     return _conclude(outcome, folder, console)
 
 
@@ -85,7 +86,13 @@ def run_one(
     episode = one_episode(
         name, run_id, arm, out, llm=llm, model=model, speed=speed, say=partial(_say, console)
     )
-    options = Options(workers=1, composed=composed, replies=replies_folder(out), again=True)
+    options = Options(
+        workers=1,
+        composed=composed,
+        replies=replies_folder(out),
+        again=True,
+        tell=partial(_say, console),
+    )
     told: list[Row] = []
     outcome = run_matrix([episode], out, options, told.append)
     for row in told:
@@ -114,7 +121,8 @@ def _conclude(outcome: Outcome, folder: Path, console: Console) -> int:
         _say(
             console,
             f'{len(outcome.left)} episodes have no result because the harness failed: '
-            f'{names}{more}. See {folder / "nodes.log"}; the same command tries them again.',
+            f'{names}{more}. The reasons are above, and in {folder / "nodes.log"}; '
+            'the same command tries them again.',
         )
         return HARNESS_ERRORS
     _say(console, f'everything is in {folder}: journal.jsonl, ledger.jsonl, bags/')
@@ -146,11 +154,9 @@ def _tell(row: Row, out: Path, console: Console) -> None:
         for reason in row.plan.reasons:
             _say(console, f'               {reason}')
     for proof in row.faults:
-        _say(
-            console,
-            f'  fault        {proof.fault}: {"exercised" if proof.exercised else "not exercised"}'
-            f' {proof.evidence}',
-        )
+        had = 'had its chance' if proof.exercised else 'had nothing to strike'
+        struck, decided = proof.evidence.get('struck', 0), proof.evidence.get('decided', 0)
+        _say(console, f'  fault        {proof.fault} {had}, struck {struck} of {decided} times')
     if row.final_error_m is not None:
         _say(console, f'  final error  {row.final_error_m:.4f} m after {row.steps} steps')
     for event in row.safety.events:

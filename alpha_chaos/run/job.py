@@ -34,26 +34,6 @@ class Job:
         return f'{self.episode.id}#{self.attempt}'
 
 
-def bag_name(episode: Episode) -> str:
-    """Return where the recording of an episode lies, relative to the folder of the run."""
-    return f'{BAGS}/{episode.run_id}.{episode.arm}'
-
-
-def prepare(episode: Episode, rows: Iterable[Row], out: Path) -> Job:
-    """Return the next attempt; what an earlier one left in its place is kept apart."""
-    attempt = next_attempt(rows, episode.run_id, episode.arm)
-    name = bag_name(episode)
-    folder = out / name
-    if folder.exists():
-        apart = out / BAGS / TORN
-        apart.mkdir(parents=True, exist_ok=True)
-        number = 1
-        while (place := apart / f'{folder.name}.{number}').exists():
-            number += 1
-        shutil.move(folder, place)
-    return Job(episode, attempt, str(folder.resolve()), name)
-
-
 def next_job(episode: Episode, journal: Journal, out: Path) -> Job:
     """Return the next attempt at an episode.
 

@@ -42,6 +42,7 @@ class Options:
     :param limit_s: wall-clock time after which an attempt is given up
     :param replies: folder of recorded replies of language models
     :param again: run episodes that have a result, too
+    :param tell: is told what an attempt is doing, while it does it
     """
 
     workers: int = 2
@@ -51,6 +52,7 @@ class Options:
     limit_s: float = 600.0
     replies: str = ''
     again: bool = False
+    tell: Callable[[str], None] = lambda text: None
 
 
 @dataclass
@@ -181,7 +183,7 @@ class _Matrix:
         """Return row and ledger of an attempt; no row if the run was stopped meanwhile."""
         started = time.monotonic()
         try:
-            return graph.processes.run(job, self._options.limit_s, self._stop)
+            return graph.processes.run(job, self._options.limit_s, self._stop, self._options.tell)
         except NodeDied as died:
             if self._stop.is_set():
                 return None, ()

@@ -54,6 +54,13 @@ class PipeFeed:
             return None
         return job
 
+    def tell(self, text: str) -> None:
+        """Send what is being done."""
+        try:
+            self.connection.send(text)
+        except OSError:
+            return
+
     def answer(self, row: Row, ledger: list[dict[str, Any]]) -> None:
         """Send the row of the last job."""
         try:
@@ -128,7 +135,10 @@ def _be(
     def maker(spec: NodeSpec) -> Callable[[], Any]:
         return lambda: make_node(spec, feed if spec.name == 'supervisor' else None)
 
-    sys.exit(run_all([maker(spec) for spec in specs], []))
+    # What the nodes log goes to `log`; files of their own they would write into the user's home.
+    sys.exit(
+        run_all([maker(spec) for spec in specs], ['--ros-args', '--disable-external-lib-logs'])
+    )
 
 
 def _leave_with_parent() -> None:
@@ -173,10 +183,15 @@ class GraphProcesses:
         theirs.close()
 
     def run(
-        self, job: Job, limit_s: float, stop: threading.Event
+        self,
+        job: Job,
+        limit_s: float,
+        stop: threading.Event,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> tuple[Row, list[dict[str, Any]]]:
         """Run one attempt and return its row and what its faults decided.
 
+        :param tell: is told what is being done, while it is done
         :raises NodeDied: if a node ends before the answer is there, or `stop` is set
         :raises Overdue: if there is no answer within the limit
         """
@@ -186,21 +201,22 @@ class GraphProcesses:
             raise NodeDied(self._dead() or 'supervisor (connection lost)') from None
         sentinels = [process.sentinel for process in self.processes.values()]
         deadline = time.monotonic() + limit_s
-        ready: list[Any] = []
-        while not ready and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
             ready = wait([self._connection, *sentinels], LOOK_S)
             if stop.is_set() and not ready:
                 raise NodeDied('stopped')
-        if not ready:
-            raise Overdue(f'no answer from the supervisor within {limit_s:g} s')
-        if self._connection in ready:
-            try:
-                answer: tuple[Row, list[dict[str, Any]]] = self._connection.recv()
-            except (EOFError, OSError):
-                raise NodeDied(self._dead() or 'supervisor (connection lost)') from None
-            self.answered += 1
-            return answer
-        raise NodeDied(self._dead())
+            if self._connection in ready:
+                try:
+                    said: str | tuple[Row, list[dict[str, Any]]] = self._connection.recv()
+                except (EOFError, OSError):
+                    raise NodeDied(self._dead() or 'supervisor (connection lost)') from None
+                if not isinstance(said, str):
+                    self.answered += 1
+                    return said
+                tell(said)
+            elif ready:
+                raise NodeDied(self._dead())
+        raise Overdue(f'no answer from the supervisor within {limit_s:g} s')
 
     def memory_bytes(self) -> int:
         """Return the resident memory of all processes together."""

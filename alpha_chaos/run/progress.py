@@ -43,7 +43,7 @@ class Score:
     def __str__(self) -> str:
         """Return the score as one line."""
         text = '  '.join(f'{arm} {self.good[arm]}/{self.done[arm]}' for arm in self.done)
-        return f'{text}  aborted attempts {self.aborted}' if self.aborted else text
+        return f'{text}  aborted attempts {self.aborted}'.strip() if self.aborted else text
 
 
 class Display(Closing):
@@ -92,6 +92,7 @@ class Display(Closing):
                 f'{row.run_id}/{row.arm} attempt {row.attempt} aborted: {row.reason}',
                 markup=False,
                 highlight=False,
+                soft_wrap=True,
             )
         if self._bar is not None:
             self._bar.update(self._task, completed=self._count(), score=str(self._score))

@@ -20,10 +20,13 @@ class Feed:
     """Hands out the jobs that a test gives it, and keeps the answers."""
 
     def __init__(self):
-        self.jobs, self.rows = queue.SimpleQueue(), []
+        self.jobs, self.rows, self.told = queue.SimpleQueue(), [], []
 
     def receive(self):
         return self.jobs.get()
+
+    def tell(self, text):
+        self.told.append(text)
 
     def answer(self, row, ledger):
         self.rows.append(row)
