@@ -1,5 +1,7 @@
 """The command line, thin: it reads arguments, calls one function and prints."""
 
+import errno
+import os
 import sys
 from enum import Enum
 from pathlib import Path
@@ -15,6 +17,7 @@ from alpha_chaos.plugins import BadSetting
 BAD_INPUT = 2
 HARNESS_ERRORS = 3
 INTERRUPTED = 130
+NOBODY_READS = 141  # as a shell reports a program ended by SIGPIPE
 
 app = typer.Typer(
     name='alpha-chaos',
@@ -171,15 +174,18 @@ def _checked(call: Any) -> Any:
         return call()
     except (BadSetting, LinesError) as error:
         _fail(str(error))
+    except BrokenPipeError:  # `| head`: nobody reads any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(NOBODY_READS) from None
     except OSError as error:
-        if error.filename is None:
-            raise
-        _fail(f'{error.filename}: {error.strerror}')
+        where = f'{error.filename}: ' if error.filename is not None else ''
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE)
+        _fail(f'{where}{error.strerror}', HARNESS_ERRORS if full else BAD_INPUT)
 
 
-def _fail(text: str) -> NoReturn:
+def _fail(text: str, code: int = BAD_INPUT) -> NoReturn:
     print(f'error: {text}', file=sys.stderr)
-    raise typer.Exit(BAD_INPUT)
+    raise typer.Exit(code)
 
 
 def main() -> None:

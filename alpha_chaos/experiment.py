@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, field_validator
 
 from alpha_chaos import calibration, catalogues
 from alpha_chaos.calibration import Calibration
@@ -97,7 +97,7 @@ class ExperimentSettings(_Strict):
     """A file of `config/experiments`."""
 
     description: str
-    master_seed: int = Field(ge=0)
+    master_seed: int = Field(ge=0, strict=True)
     seed_rule: SeedRule = Field(
         default='run_id_hash',
         description='run_id_modulo: the paper, master_seed + first 32 bits of the SHA-256 of '
@@ -109,7 +109,16 @@ class ExperimentSettings(_Strict):
     task: Settings
     arms: dict[Word, Settings] = Field(min_length=1, description='planner of each arm')
     conditions: tuple[ConditionSettings, ...] = Field(min_length=1)
-    real_time_factor: float = Field(default=0.0, ge=0, description='0: as fast as possible')
+    real_time_factor: float = Field(
+        default=0.0, ge=0, le=1000, description='0: as fast as possible'
+    )
+
+    @field_validator('real_time_factor')
+    @classmethod
+    def _is_a_pace(cls, factor: float) -> float:
+        if 0 < factor < 0.001:
+            raise ValueError('must be 0, for as fast as possible, or at least 0.001')
+        return factor
 
 
 @dataclass(frozen=True)

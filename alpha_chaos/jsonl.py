@@ -167,6 +167,9 @@ class Appender:
         try:
             _write_all(self._file, data)
             os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise type(error)(error.errno, error.strerror, str(self.path)) from None
         except BaseException:
             # A full disk, or Ctrl-C: take the half line back, or the next one is glued to it.
             os.ftruncate(self._file, size)

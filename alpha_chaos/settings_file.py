@@ -15,7 +15,12 @@ Location = tuple[str | int, ...]
 
 
 class _Loader(yaml.SafeLoader):
-    pass
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        # Nothing here needs an alias, and a few lines of them make gigabytes.
+        if self.check_event(yaml.AliasEvent):
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
+            raise yaml.YAMLError(f'line {line}: aliases (*name) are not taken; write it out')
+        return super().compose_node(parent, index)
 
 
 # `2026-11-30` stays the text it is: a date is no setting of ours, and JSON has none.
@@ -58,12 +63,18 @@ class SettingsFile:
             root = loader.get_single_node()
             if root is None:
                 raise BadSetting(f'{path}: the file is empty')
-            self._note_lines(root, (), set())
+            self._note_lines(root, ())
             self.content: Any = loader.construct_document(root)
         except (OSError, UnicodeError) as error:
             raise BadSetting(f'{path}: cannot be read: {error}') from None
         except yaml.YAMLError as error:
             raise BadSetting(f'{path}: {" ".join(str(error).split())}') from None
+        except RecursionError:
+            raise BadSetting(f'{path}: nested too deeply') from None
+        except (ValueError, KeyError) as error:  # of a tag whose text does not fit
+            if isinstance(error, BadSetting):
+                raise
+            raise BadSetting(f'{path}: a value cannot be read: {error}') from None
 
     def problem(self, location: Location, text: str) -> BadSetting:
         """Return the error to raise about the setting at `location`."""
@@ -102,14 +113,11 @@ class SettingsFile:
     def _line(self, location: Location) -> int:
         return self._lines[self._known(location)]
 
-    def _note_lines(self, node: yaml.Node, location: Location, seen: set[int]) -> None:
+    def _note_lines(self, node: yaml.Node, location: Location) -> None:
         self._lines.setdefault(location, node.start_mark.line + 1)
-        if id(node) in seen:  # an alias may lead back to where it stands
-            return
-        seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):
-                self._note_lines(item, (*location, index), seen)
+                self._note_lines(item, (*location, index))
         elif isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 at = (*location, str(key.value))
@@ -117,7 +125,7 @@ class SettingsFile:
                     text = f'the key {key.value!r} is given twice, first in line {self._lines[at]}'
                     raise BadSetting(f'{self.path}, line {key.start_mark.line + 1}: {text}')
                 self._lines[at] = key.start_mark.line + 1
-                self._note_lines(value, at, seen)
+                self._note_lines(value, at)
 
 
 def _spelled(location: Sequence[str | int], text: str) -> str:

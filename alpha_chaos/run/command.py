@@ -10,6 +10,7 @@ from rich.console import Console
 from alpha_chaos import journal
 from alpha_chaos.experiment import Experiment
 from alpha_chaos.journal import Row
+from alpha_chaos.report.wording import shown
 from alpha_chaos.run import manifest
 from alpha_chaos.run.language_model import decide, replies_folder, with_model
 from alpha_chaos.run.matrix import Isolation, Options, Outcome, run_matrix
@@ -169,4 +170,4 @@ def _tell(row: Row, out: Path, console: Console) -> None:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(shown(text, console.encoding), markup=False, highlight=False, soft_wrap=True)

@@ -5,6 +5,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from alpha_chaos.plugins import BadSetting
+
 # Domain ids up to 101 keep clear of the ports Linux hands out to others; 0 is everybody's default.
 DOMAINS = range(1, 102)
 # Participants of domain d listen at UDP ports from 7400 + 250 d on (DDSI-RTPS 2.5, 9.6.2.4).
@@ -12,7 +14,7 @@ _FIRST_PORT, _PORTS_OF_DOMAIN = 7400, 250
 _SOCKETS = Path('/proc/net')
 
 
-class NoDomain(RuntimeError):
+class NoDomain(BadSetting):
     """Every domain of this machine is taken."""
 
 

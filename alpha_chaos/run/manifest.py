@@ -9,9 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from alpha_chaos.experiment import Experiment
 from alpha_chaos.journal import FILE as JOURNAL
-from alpha_chaos.plugins import BadSetting
+from alpha_chaos.plugins import BadSetting, explain
+from alpha_chaos.run.job import BAGS
 
 FILE = 'manifest.json'
 _PACKAGES = (
@@ -29,6 +32,30 @@ _PACKAGES = (
 )
 
 
+class _Ran(BaseModel):
+    arm: str
+
+
+class _Model(BaseModel):
+    provider: str
+    model: str
+    engine: str = ''
+    digest: str
+
+
+class _Experiment(BaseModel):
+    name: str = '?'
+    fingerprint: str = ''
+
+
+class _Earlier(BaseModel):
+    """What a manifest says of the calls before this one."""
+
+    experiment: _Experiment = _Experiment()
+    episodes: tuple[_Ran, ...] = ()
+    llm: dict[str, _Model] = {}
+
+
 def settle(
     out: Path, experiment: Experiment, arms: Iterable[str] | None, llm: Mapping[str, Any]
 ) -> list[str]:
@@ -42,16 +69,18 @@ def settle(
     chosen = [arm.name for arm in experiment.arms] if arms is None else list(arms)
     experiment.episodes(chosen)  # refuses an arm that there is not
     path = out / FILE
-    old: dict[str, Any] = {}
+    old = _Earlier()
     if path.is_file():
         try:
-            old = json.loads(path.read_text('utf-8'))
-        except ValueError as error:
-            raise BadSetting(f'{path} cannot be read: {error}; use another --out') from None
+            old = _Earlier.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise BadSetting(
+                f'{path} cannot be read: {explain(error)}; use another --out'
+            ) from None
         _check(path, old, experiment, llm)
     elif (out / JOURNAL).is_file():
         raise BadSetting(f'{out} has a journal but no {FILE}; use another --out')
-    ran = {entry['arm'] for entry in old.get('episodes', ())} | set(chosen)
+    ran = {entry.arm for entry in old.episodes} | set(chosen)
     all_arms = [arm.name for arm in experiment.arms if arm.name in ran]
     manifest = {
         'experiment': experiment.manifest(),
@@ -59,37 +88,34 @@ def settle(
             {'run_id': episode.run_id, 'arm': episode.arm, 'condition': episode.condition}
             for episode in experiment.episodes(all_arms)
         ],
-        'llm': {**old.get('llm', {}), **llm},
+        'llm': {**{arm: model.model_dump() for arm, model in old.llm.items()}, **llm},
         'versions': _versions(),
         'git': _git(),
         'machine': {'system': platform.platform(), 'processor': _processor()},
     }
-    out.mkdir(parents=True, exist_ok=True)
+    (out / BAGS).mkdir(parents=True, exist_ok=True)
     part = path.with_name(f'{FILE}.{os.getpid()}.part')
     part.write_text(json.dumps(manifest, indent=1) + '\n', 'utf-8')
     part.replace(path)
     return all_arms
 
 
-def _check(
-    path: Path, old: Mapping[str, Any], experiment: Experiment, llm: Mapping[str, Any]
-) -> None:
-    was = old.get('experiment', {})
-    if was.get('fingerprint') != experiment.fingerprint():
-        name = was.get('name', '?')
+def _check(path: Path, old: '_Earlier', experiment: Experiment, llm: Mapping[str, Any]) -> None:
+    if old.experiment.fingerprint != experiment.fingerprint():
+        name = old.experiment.name
         what = (
             f'another version of experiment {name!r}'
             if name == experiment.name
             else f'experiment {name!r}, not {experiment.name!r}'
         )
         raise BadSetting(f'{path.parent} holds {what}; use another --out')
-    for arm, model in old.get('llm', {}).items():
-        now = llm.get(arm, model)
-        if (model['provider'], model['digest']) != (now['provider'], now['digest']):
+    for arm, model in old.llm.items():
+        now = llm.get(arm, model.model_dump())
+        if (model.provider, model.digest) != (now['provider'], now['digest']):
             raise BadSetting(
-                f'arm {arm!r} in {path.parent} was run with {model["model"]!r} '
-                f'({model["provider"]}), not {now["model"]!r} ({now["provider"]}); use another '
-                f'--out, or --llm {model["provider"]} --model {model["model"]}'
+                f'arm {arm!r} in {path.parent} was run with {model.model!r} '
+                f'({model.provider}), not {now["model"]!r} ({now["provider"]}); use another '
+                f'--out, or --llm {model.provider} --model {model.model}'
             )
 
 

@@ -108,6 +108,8 @@ class _Matrix:
         self._domains = Domains()
         self._nodes = sorted({_planner_node(episode) for episode in episodes})
         self._failure: BaseException | None = None
+        self._working = 0  # workers that have not been seen to end
+        self._ended = threading.Semaphore(0)
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
@@ -121,12 +123,11 @@ class _Matrix:
         ]
         for worker in workers:
             worker.start()
+        self._working = len(workers)
         try:
-            for worker in workers:
-                while worker.is_alive():
-                    worker.join(0.2)
+            self._wait()
         except KeyboardInterrupt:
-            self._end(workers)
+            self._end()
         if self._failure is not None:
             raise self._failure
         self.outcome.stopped = self._stop.is_set()
@@ -134,12 +135,21 @@ class _Matrix:
         clean()
         return self.outcome
 
-    def _end(self, workers: Sequence[threading.Thread]) -> None:
+    def _wait(self) -> None:
+        """Wait until every worker has ended.
+
+        Not by joining the threads: a join with a time limit that Ctrl-C interrupts makes Python
+        3.11 take a running thread for an ended one.
+        """
+        while self._working:
+            if self._ended.acquire(timeout=0.2):
+                self._working -= 1
+
+    def _end(self) -> None:
         """Let every worker end in order; whoever presses Ctrl-C again must wait for that."""
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._stop.set()
-        for worker in workers:
-            worker.join()
+        self._wait()
         signal.signal(signal.SIGINT, before)
 
     # -- one worker
@@ -169,8 +179,11 @@ class _Matrix:
             self._failure = self._failure or error
             self._stop.set()
         finally:
-            if graph is not None:
-                graph.end()
+            try:
+                if graph is not None:
+                    graph.end()
+            finally:
+                self._ended.release()
 
     def _start(self, episode: Episode) -> '_Running':
         nodes = [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
@@ -200,7 +213,10 @@ class _Matrix:
             self._ledger.extend(entries(row, ledger))
             self._journal.append(row)
             self.outcome.ran += 1
-            self._on_row(row)
+            try:
+                self._on_row(row)
+            except OSError:  # whoever watched is gone (`| head`); the run goes on unseen
+                self._on_row = lambda row: None
 
 
 class _Running:

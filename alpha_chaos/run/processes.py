@@ -26,6 +26,8 @@ from alpha_chaos.run.job import Job
 
 STOP_S = 3.0  # a node that was told to stop has this long
 LOOK_S = 0.2  # between two looks whether the run shall stop
+# The graph is tuned to it, and the profile in config/ is its.
+RMW = 'rmw_fastrtps_cpp'
 _PR_SET_NAME = 15
 _PRELOAD = [
     'alpha_chaos.run.preload',
@@ -71,6 +73,7 @@ class PipeFeed:
 
 def context() -> Any:
     """Return the multiprocessing context whose server has everything imported."""
+    os.environ['RMW_IMPLEMENTATION'] = RMW  # read when rclpy is imported, in the server
     made = multiprocessing.get_context('forkserver')
     made.set_forkserver_preload(_PRELOAD)
     return made
@@ -81,6 +84,7 @@ def environment(domain: int) -> dict[str, str]:
     return {
         'ROS_DOMAIN_ID': str(domain),
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        'RMW_IMPLEMENTATION': RMW,
         'FASTRTPS_DEFAULT_PROFILES_FILE': str(config_folder() / 'fastdds.xml'),
     }
 

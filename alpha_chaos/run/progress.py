@@ -16,6 +16,7 @@ from rich.progress import (
 
 from alpha_chaos.closing import Closing
 from alpha_chaos.journal import Row, final
+from alpha_chaos.report.wording import shown
 
 LINE_EVERY_S = 10.0  # where there is no terminal to draw a bar on
 
@@ -89,7 +90,7 @@ class Display(Closing):
         self._here += row.status != 'aborted'
         if row.status == 'aborted':
             self._console.print(
-                f'{row.run_id}/{row.arm} attempt {row.attempt} aborted: {row.reason}',
+                shown(f'{row.run_id}/{row.arm} attempt {row.attempt} aborted: {row.reason}'),
                 markup=False,
                 highlight=False,
                 soft_wrap=True,

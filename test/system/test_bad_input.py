@@ -89,3 +89,20 @@ def test_one_episode_is_shown_and_kept(cli, fresh, tmp_path):
     assert call.returncode == 0, call.stderr
     assert 'control_000/oracle: done' in call.stdout
     assert (tmp_path / 'run' / 'journal.jsonl').read_text().count('\n') == 1
+
+
+@pytest.mark.parametrize(
+    'text', ['', '[]', 'null', '{"experiment": []}', '{"episodes": [1]}', '{"llm": {"llm": {}}}']
+)
+def test_a_manifest_of_another_shape_is_refused(cli, tmp_path, text):
+    (tmp_path / 'run').mkdir()
+    (tmp_path / 'run' / 'manifest.json').write_text(text)
+    arguments = ['-e', 'smoke', '--arms', 'oracle', '-o', 'run']
+    refused(cli('matrix', *arguments, folder=tmp_path), 'manifest.json', '--out')
+
+
+def test_bags_that_are_no_folder_are_refused_before_anything_starts(cli, tmp_path):
+    (tmp_path / 'run').mkdir()
+    (tmp_path / 'run' / 'bags').write_text('')
+    arguments = ['-e', 'smoke', '--arms', 'oracle', '-o', 'run']
+    refused(cli('matrix', *arguments, folder=tmp_path), 'run/bags')

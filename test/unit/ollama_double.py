@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -40,6 +41,14 @@ def trickle(handler: 'Handler') -> None:
     handler.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n')
     while not handler.server.stopping.wait(STEP_S):
         handler.wfile.write(b' ')
+
+
+def flood(handler: 'Handler') -> None:
+    """Say much, and never come to an end."""
+    handler.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n')
+    with suppress(OSError):  # until the client hangs up
+        while not handler.server.stopping.is_set():
+            handler.wfile.write(b' ' * 65536)
 
 
 def trickle_headers(handler: 'Handler') -> None:
@@ -86,7 +95,7 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self, body: dict[str, Any]) -> None:
         self.server.asked.append((self.path, body))
         answer = self.server.answers.get(self.path, (404, b'404 page not found'))
-        if answer in (hang, trickle, trickle_headers, drop):
+        if answer in (hang, trickle, flood, trickle_headers, drop):
             self.close_connection = True
             answer(self)  # type: ignore[operator]
             return

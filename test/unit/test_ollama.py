@@ -13,6 +13,7 @@ from ollama_double import (
     OllamaDouble,
     chat_reply,
     drop,
+    flood,
     hang,
     trickle,
     trickle_headers,
@@ -239,3 +240,10 @@ def test_an_answer_that_nobody_wants_any_more_is_given_up() -> None:
         with pytest.raises(ProviderError) as error:
             provider.complete(QUESTION)
     assert error.value.code == 'closed'
+
+
+def test_a_reply_without_an_end_is_not_read_into_memory() -> None:
+    with OllamaDouble(chat=flood) as double:
+        error = failure(double)
+    assert error.code == 'bad_response'
+    assert 'bytes' in error.message

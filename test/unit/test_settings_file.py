@@ -83,11 +83,6 @@ def test_the_first_of_several_mistakes_is_named(tmp_path: Path) -> None:
         written(tmp_path, 'titel: a\npart: []\ntitle: b').read_as(Whole)
 
 
-def test_an_alias_that_leads_back_to_itself_is_no_endless_loop(tmp_path: Path) -> None:
-    file = written(tmp_path, 'title: a\nfree: &x\n  inside: *x')
-    assert file.content['free']['inside'] is file.content['free']
-
-
 def test_a_file_that_is_not_there_or_not_text_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match='cannot be read'):
         SettingsFile(tmp_path / 'none.yaml')
@@ -109,3 +104,22 @@ def test_a_name_finds_a_file_of_the_folder_and_a_path_any_file(tmp_path: Path) -
         find('experiment', 'on', folder, beside)
     with pytest.raises(BadSetting, match=r'there is no file .*three.yaml'):
         find('experiment', 'three.yaml', folder, beside)
+
+
+@pytest.mark.parametrize(
+    ('text', 'complaint'),
+    [
+        ('a: &x [1, 2]\nb: *x\n', 'aliases'),  # a few lines of them make gigabytes
+        ('title: a\nfree: &x\n  inside: *x', 'line 3: aliases'),  # it leads back to itself
+        ('a: ' + '[' * 3000, 'nested too deeply'),
+        (f'a: {"9" * 5000}\n', 'cannot be read'),
+        ('a: !!int abc\n', 'cannot be read'),
+        ('a: !!timestamp 2020-13-45\n', 'cannot be read'),
+        ('a: !!bool maybe\n', 'cannot be read'),
+    ],
+)
+def test_a_value_that_is_none_and_a_bomb_are_refused(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
+    with pytest.raises(BadSetting, match=complaint):
+        written(tmp_path, text)

@@ -17,6 +17,7 @@ CONTEXT_TOKENS = (
     4096  # prompt and answer; the server's default has been less, and it cuts silently
 )
 KEEP_ALIVE = '10m'
+MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 
 T = TypeVar('T')
 
@@ -137,7 +138,10 @@ class Ollama:
             timeout = httpx.Timeout(limit_s, connect=min(limit_s, self._timeouts.connect_s))
             # A proxy for the internet is no way to this machine.
             client: Any = ollama.Client(
-                self._host, timeout=timeout, trust_env=not _is_local(self.url)
+                self._host,
+                timeout=timeout,
+                trust_env=not _is_local(self.url),
+                event_hooks={'response': [_read_no_more_than_fits]},
             )
         except (ValueError, httpx.InvalidURL) as error:
             message = f'{self.url} is no address of a server: {error}'
@@ -169,6 +173,19 @@ class Ollama:
         error = ProviderError(code, message)
         error.provider, error.model = self.name, self.model
         return error
+
+
+def _read_no_more_than_fits(response: Any) -> None:
+    """Read a response here, before the client does without a limit.
+
+    :raises ValueError: when it is longer than any answer of ours
+    """
+    body = bytearray()
+    for part in response.iter_bytes(65536):
+        body += part
+        if len(body) > MAX_RESPONSE_BYTES:
+            raise ValueError(f'more than {MAX_RESPONSE_BYTES} bytes')
+    response._content = bytes(body)  # what `response.read()` would have left
 
 
 def _code(error: Any) -> str:
