@@ -37,7 +37,7 @@ from alpha_chaos.nodes.spin import run
 from alpha_chaos.plan import ActionPlan, PlanProblem
 from alpha_chaos.plugins import BadSetting, explain, parse
 from alpha_chaos.printable import printable
-from alpha_chaos.run.job import Job, entries, next_job
+from alpha_chaos.run.job import Job, entries, next_job, set_apart
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
 from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
@@ -502,7 +502,8 @@ class FromParameters:
             raise BadSetting(
                 'which episode? Set the parameters experiment, run_id, arm, and out to record it'
             )
-        out = Path(params.out) if params.out else None
+        self._out = Path(params.out)
+        out = self._out if params.out else None
         episode = one_episode(
             params.experiment,
             params.run_id,
@@ -537,6 +538,8 @@ class FromParameters:
         if self._folder is None:
             print(row.model_dump_json(), flush=True)
         else:
+            if row.status == 'aborted':
+                row = set_apart(row, self._out)
             with self._folder[0] as lines, self._folder[1] as journal:
                 lines.extend(entries(row, ledger))
                 journal.append(row)

@@ -280,8 +280,18 @@ def test_a_stopped_episode_is_no_result_and_can_be_run_again(crew):
     assert not any('Traceback' in crew.said(name) for name in crew.processes)
     crew.start_graph(nodes, **EPISODE, out='run')
     assert crew.end('supervisor') == 0, crew.said('supervisor')
+    first, second = journal.read(crew.folder / 'run').rows
+    assert (first.attempt, first.status, first.reason_type) == (1, 'aborted', 'interrupted')
+    assert (second.attempt, second.status) == (2, 'done')
+
+
+def test_an_episode_whose_nodes_are_not_there_is_aborted_with_3(crew):
+    crew.start_graph(GRAPH.nodes[-1:], **EPISODE, out='run', ready_timeout=1.0)
+    assert crew.end('supervisor') == 3
     (row,) = journal.read(crew.folder / 'run').rows
-    assert (row.attempt, row.status) == (1, 'done')
+    assert (row.status, row.success, row.bag) == ('aborted', None, '')
+    assert row.reason == 'not_ready: supervisor waits for /phase: 0 of 1 subscribers connected'
+    assert row.reason in crew.said('supervisor')
 
 
 def test_a_folder_in_use_is_refused(crew):
