@@ -35,8 +35,9 @@ def main() -> int:
 
 if __name__ == '__main__':
     code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    from alpha_chaos.run.parent import wait_until_read
+
+    wait_until_read()
     # At once: a thread that is still in rclpy, with a thought or a message, would meet an
     # interpreter that is being taken down, and abort.
     os._exit(code)

@@ -25,7 +25,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._raises = True
-        self._writable = -1
+        self._pipe: tuple[int, ...] = ()
         self._thread: threading.Thread | None = None
         for number in SIGNALS:
             signal.signal(number, self._on_signal)
@@ -36,15 +36,14 @@ class StopSignals:
         While the executor waits, Python runs no handler; the interpreter writes to a pipe at once.
         """
         stopped = Future()
-        readable, self._writable = os.pipe()
-        os.set_blocking(self._writable, False)
-        signal.set_wakeup_fd(self._writable, warn_on_full_buffer=False)
+        self._pipe = readable, writable = os.pipe()
+        os.set_blocking(writable, False)
+        signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
         self._raises = False
 
         def pass_on() -> None:
             if os.read(readable, 1):
                 executor.create_task(stopped.set_result, None)
-            os.close(readable)
 
         self._thread = threading.Thread(target=pass_on, name='signals', daemon=True)
         self._thread.start()
@@ -55,8 +54,10 @@ class StopSignals:
         self._raises = False
         signal.set_wakeup_fd(-1)
         if self._thread is not None:
-            os.close(self._writable)
+            readable, writable = self._pipe
+            os.close(writable)
             self._thread.join()
+            os.close(readable)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._raises:

@@ -7,7 +7,7 @@ what the first has begun.
 import signal
 from types import FrameType
 
-from alpha_chaos.run.parent import end_with_parent
+from alpha_chaos.run.parent import end_with_parent, wait_until_read
 
 
 def main() -> None:
@@ -16,7 +16,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, _interrupt_once)
     from alpha_chaos.cli import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        wait_until_read()
 
 
 def _interrupt_once(number: int, frame: FrameType | None) -> None:
