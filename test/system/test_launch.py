@@ -271,7 +271,7 @@ def test_the_exit_code_of_the_runner_is_seen(launch):
 
 def test_ctrl_c_ends_a_matrix_in_order_with_0(launch, wait):
     matrix = launch('matrix', experiment='paper', arms='oracle', out='run')
-    wait((matrix.log.parent / 'run' / 'bags').is_dir, 'the first episode')
+    wait((matrix.log.parent / 'run' / 'nodes.log').exists, 'the first node')
     os.killpg(matrix.process.pid, signal.SIGINT)
     assert matrix.end() == 0, matrix.said
     assert 'the same command goes on where this one ended' in matrix.said
