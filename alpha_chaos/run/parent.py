@@ -12,11 +12,18 @@ import time
 
 PATIENCE_S = 2.0
 _PR_SET_PDEATHSIG = 1
+_PARENT = 'ALPHA_CHAOS_PARENT'  # see cmake/node.sh.in
 
 
 def end_with_parent() -> None:
-    """Have the kernel send SIGINT to this process when its parent is gone."""
+    """Have the kernel send SIGINT to this process when its parent is gone.
+
+    One that is gone already is known only if the executable has noted who it was.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
+    parent = os.environ.pop(_PARENT, '')
+    if parent and int(parent) != os.getppid():
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def wait_until_read() -> None:

@@ -33,6 +33,14 @@ def shared_memory(domain):
     return [name for name in names if int(re.findall(r'[0-9]+', name)[0]) in ports]
 
 
+def running(process):
+    """Tell whether a process is neither gone nor waiting for somebody to ask how it ended."""
+    try:
+        return '\nState:\tZ' not in (process / 'status').read_text()
+    except OSError:
+        return False
+
+
 class Crew:
     """Processes of nodes on a domain of their own."""
 
@@ -40,12 +48,15 @@ class Crew:
         self.domain, self.folder = domain, folder
         self.processes = {}
 
-    def start(self, name, *arguments, command=None):
+    def executable(self, name):
         places = (*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix)
         found = [Path(place) / 'lib/alpha_chaos' / name for place in places if place]
+        return next(path for path in found if path.is_file())
+
+    def start(self, name, *arguments, command=None):
         with (self.folder / f'{name}.out').open('w') as out:
             process = subprocess.Popen(
-                [*(command or [next(path for path in found if path.is_file())]), *arguments],
+                [*(command or [self.executable(name)]), *arguments],
                 cwd=self.folder,
                 env={**os.environ, **environment(self.domain)},
                 stdin=subprocess.DEVNULL,
@@ -209,14 +220,19 @@ def test_a_second_signal_changes_nothing(crew):
     assert shared_memory(crew.domain) == []
 
 
-def test_a_node_does_not_outlive_whoever_started_it(crew):
-    start = 'import subprocess, sys; subprocess.Popen(sys.argv[1:]); input()'
-    node = ['-m', 'alpha_chaos.nodes', 'perception']
-    parent = crew.start('parent', command=[sys.executable, '-c', start, sys.executable, *node])
-    children = Path(f'/proc/{parent.pid}/task/{parent.pid}/children')
-    parent.wait(PATIENCE_S)  # there is no input for it
-    assert not children.exists()
-    crew.wait_until(lambda: shared_memory(crew.domain) == [], 'the end of the node')
+@pytest.mark.parametrize('delay_s', [0.0, 0.3, 3.0])
+def test_a_node_does_not_outlive_whoever_started_it(crew, delay_s):
+    # The parent tells the process id of its child, and ends.
+    start = (
+        'import subprocess, sys, time; '
+        'print(subprocess.Popen(sys.argv[2:]).pid, flush=True); time.sleep(float(sys.argv[1]))'
+    )
+    node = str(crew.executable('perception'))
+    crew.start('parent', str(delay_s), node, command=[sys.executable, '-c', start])
+    assert crew.end('parent') == 0
+    child = Path('/proc') / crew.said('parent').split()[0]
+    crew.wait_until(lambda: not running(child), 'the end of the node')
+    assert len(crew.said('parent').split()) == 1
 
 
 # -- an episode
