@@ -174,6 +174,8 @@ def _checked(call: Any) -> Any:
         return call()
     except (BadSetting, LinesError) as error:
         _fail(str(error))
+    except KeyboardInterrupt:  # before there was anything to end in order, or after it
+        raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:  # `| head`: nobody reads any more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(NOBODY_READS) from None

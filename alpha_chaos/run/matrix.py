@@ -128,6 +128,7 @@ class _Matrix:
             self._wait()
         except KeyboardInterrupt:
             self._end()
+            self._failure = None  # of a worker whose processes the same signal has ended
         if self._failure is not None:
             raise self._failure
         self.outcome.stopped = self._stop.is_set()

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -76,6 +77,15 @@ def context() -> Any:
     os.environ['RMW_IMPLEMENTATION'] = RMW  # read when rclpy is imported, in the server
     made = multiprocessing.get_context('forkserver')
     made.set_forkserver_preload(_PRELOAD)
+    # The terminal sends Ctrl-C to the server, too, which would die of it while it imports. Blocked
+    # here, it waits for this process, and for ever in the server; the nodes unblock it. The
+    # tracker comes first, because starting it unblocks.
+    resource_tracker.ensure_running()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return made
 
 
@@ -131,6 +141,9 @@ def _be(
         os.dup2(descriptor, 1)
         os.dup2(descriptor, 2)
         os.close(descriptor)
+    if signal.sigtimedwait({signal.SIGINT}, 0) is not None:
+        sys.exit(0)  # stopped before it began
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     from alpha_chaos.nodes.spin import run_all
 
