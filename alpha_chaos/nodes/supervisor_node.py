@@ -4,6 +4,7 @@ It gets jobs from a feed (the matrix runner's connection) or, started on its own
 parameters, and answers each with a journal row.
 """
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -383,7 +384,7 @@ class SupervisorNode(EpisodeNode):
             )
             if not response.ok:
                 raise Abort('finish_failed', response.message)
-            reports[name] = _report(response.report)
+            reports[name] = json.loads(response.report)
             counts.update(_counts(response.published))
         record.digest = reports['sim']['digest']
         if 'fault_relay' in reports:
@@ -429,7 +430,7 @@ class SupervisorNode(EpisodeNode):
         )
         if not response.ok:
             raise Abort('recording', response.message)
-        report = _report(response.report)
+        report = json.loads(response.report)
         if not record.bag:
             return
         wrong = [
@@ -555,12 +556,6 @@ def _counts(published: list[TopicCount]) -> dict[str, int]:
 
 def _next_topic(topic: str) -> str:
     return {'objects': 'scene', 'scene': 'relay/scene'}[topic]
-
-
-def _report(text: str) -> Any:
-    import json
-
-    return json.loads(text)
 
 
 def _xyz(position: Any) -> tuple[float, float, float] | None:
