@@ -53,6 +53,14 @@ class Route:
         parts = [f'/_action/{part}' for part in ACTION_PARTS] if self.kind == 'action' else ['']
         return tuple((self.name + part, self.output + part) for part in parts)
 
+    @property
+    def halves(self) -> tuple[str, ...]:
+        """Return the types of a request and of its response; a topic has neither."""
+        if self.kind == 'topic':
+            return ()
+        ends = ('_Goal', '_Result') if self.kind == 'action' else ('_Request', '_Response')
+        return tuple(self.type + end for end in ends)
+
 
 @dataclass(frozen=True)
 class NodeSpec:
@@ -166,6 +174,7 @@ def episode_graph(
                 f'{topic.name} {topic.type}{" latched" if topic.latched else ""}'
                 for topic in heard
             ]
+            parameters['payloads'] = sorted({kind for route in attacked for kind in route.halves})
         if name == RELAY:
             parameters['routes'] = [
                 f'{route.kind} {route.name} {route.type}' for route in attacked

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys.store import Typestore
 
 from alpha_chaos.resources import interface_folder
 
@@ -35,12 +36,43 @@ def typestore() -> Any:
         for path in sorted(interface_folder(kind).glob(f'*.{kind}')):
             texts = path.read_text('utf-8').split('---\n')
             for section, text in zip(sections, texts, strict=True):
-                name = f'{path.stem}{section}'
-                # Read as a message, because names of types in it are those of messages.
-                (fields,) = get_types_from_msg(text, f'alpha_chaos/msg/{name}').values()
-                types[f'alpha_chaos/{kind}/{name}'] = fields
+                types |= _read(text, f'alpha_chaos/{kind}/{path.stem}{section}')
     store.register(types)
     return store
+
+
+def decode(data: bytes, msg_type: str, text: str = '') -> Any:
+    """Return a serialised message as an object with the fields of its type.
+
+    :param text: the definition it was serialised with; empty for the one that holds now
+    :raises KeyError: without `text`, for a type that is not known
+    """
+    store = typestore() if not text or _holds(text, msg_type) else _earlier(text, msg_type)
+    return store.deserialize_cdr(data, msg_type)
+
+
+@cache
+def _holds(text: str, msg_type: str) -> bool:
+    try:
+        return text == definition(msg_type).text
+    except KeyError:  # there was such a type
+        return False
+
+
+@cache
+def _earlier(text: str, msg_type: str) -> Any:
+    """Return the types of a definition that has changed since."""
+    store = Typestore()
+    store.register(_read(text, msg_type))
+    return store
+
+
+def _read(text: str, name: str) -> dict[str, Any]:
+    """Return the types that the definition of the type `name` declares."""
+    # Read as a message, because names of types in it are those of messages.
+    package, _, short = name.split('/')
+    types: dict[str, Any] = get_types_from_msg(text, f'{package}/msg/{short}')
+    return {name if kind == f'{package}/msg/{short}' else kind: types[kind] for kind in types}
 
 
 @cache
@@ -50,5 +82,7 @@ def definition(msg_type: str) -> Definition:
     :raises KeyError: for a type that is neither of ROS 2 Jazzy nor of this package
     """
     store = typestore()
+    if msg_type not in store.fielddefs:
+        raise KeyError(msg_type)
     text, _ = store.generate_msgdef(msg_type, ros_version=2)
     return Definition(text, store.hash_rihs01(msg_type))

@@ -4,6 +4,8 @@ A recording is checked as a whole when it is opened (CRCs, counts, sequence numb
 that nothing read from it later can turn out to be damaged.
 """
 
+import hashlib
+import io
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,14 +16,19 @@ from typing import Any
 import numpy as np
 import yaml
 from mcap.exceptions import McapError
-from mcap.records import Channel, Schema
+from mcap.records import Channel, Metadata, Schema
 from mcap.records import Message as Record
 from mcap.stream_reader import StreamReader
+from pydantic import ValidationError
+from rosbags.serde import SerdeError
 from zstandard import ZstdError
 
-from alpha_chaos.bag.definitions import definition, typestore
-from alpha_chaos.bag.writer import METADATA
-from alpha_chaos.bodies.base import BodyState, StateDigest
+from alpha_chaos.bag.definitions import decode, definition, typestore
+from alpha_chaos.bag.steps import Steps, decode_steps
+from alpha_chaos.bag.writer import ABOUT, COMPLETE, MCAP_SHA256, METADATA
+from alpha_chaos.bodies.base import BodyState
+from alpha_chaos.experiment import Episode
+from alpha_chaos.plugins import explain
 from alpha_chaos.safety.dedup import CLEAN_WINDOW
 from alpha_chaos.safety.rules import StepView, paper_rules
 from alpha_chaos.safety.sweep import Analysis, events_from_steps
@@ -79,7 +86,9 @@ class Message:
 class Exchange:
     """One half of a request and its response, as one side saw it; see Exchange.msg.
 
+    :param time_ns: of the newest message that had passed the relay by then [ns]
     :param message: the request or response itself, with the fields of its type
+    :param text: the same as JSON, as the relay wrote it
     """
 
     route: str
@@ -88,7 +97,9 @@ class Exchange:
     side: str
     origin: str
     type: str
+    time_ns: int
     message: Any
+    text: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -129,22 +140,50 @@ class Recording:
         :raises CorruptBag: if anything in it is not as it was written
         """
         self.folder = folder
-        self._metadata = _metadata(folder)
+        content = _read_metadata(folder)
+        self.sha256 = hashlib.sha256(content).hexdigest()  # of metadata.yaml, as Summary has it
+        self._metadata = _metadata(folder / METADATA, content)
         self.path = folder / str(self._metadata['relative_file_paths'][0])
         self.types: dict[str, str] = {}  # by topic
         self.counts: dict[str, int] = {}  # messages by topic
+        self.about: dict[str, str] = {}  # what the file itself says it shows
+        self._definitions: dict[str, str] = {}  # by type
+        self._by_topic: dict[str, list[Message]] = {}
         self._messages = self._load()
         self._compare_with_metadata()
 
     @property
     def episode_id(self) -> str:
         """Return the attempt that it shows, '<run_id>/<arm>#<attempt>'."""
-        return str((self._metadata.get('custom_data') or {}).get('episode_id', ''))
+        return self._custom('episode_id')
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the attempt was recorded to its end."""
+        return self._custom(COMPLETE, 'true') == 'true'
+
+    @cached_property
+    def episode(self) -> Episode | None:
+        """The settings of the episode; None in recordings that do not have them.
+
+        :raises CorruptBag: if they are none
+        """
+        if 'episode' not in self.about:
+            return None
+        try:
+            return Episode.from_json(self.about['episode'])
+        except ValidationError as error:
+            raise CorruptBag(self.path, f'not an episode: {explain(error)}') from None
+
+    def _custom(self, key: str, default: str = '') -> str:
+        return str((self._metadata.get('custom_data') or {}).get(key, default))
 
     # -- as recorded
 
     def messages(self, *topics: str) -> Iterator[Message]:
         """Return the messages of these topics, or all, in the order they were recorded."""
+        if len(topics) == 1:
+            return iter(self._by_topic.get(topics[0], ()))
         return (message for message in self._messages if not topics or message.topic in topics)
 
     def decoded(self, topic: str) -> Iterator[Any]:
@@ -161,8 +200,21 @@ class Recording:
                 side=entry.side,
                 origin=entry.origin,
                 type=entry.type,
-                message=typestore().deserialize_cdr(entry.payload.tobytes(), entry.type),
+                time_ns=entry.stamp.sec * 10**9 + entry.stamp.nanosec,
+                message=self._decode(entry.payload.tobytes(), entry.type),
+                text=entry.text,
             )
+
+    @cached_property
+    def step_states(self) -> Steps:
+        """Every step with the state after it, as arrays.
+
+        :raises CorruptBag: if they are not of one robot
+        """
+        try:
+            return decode_steps([message.data for message in self.messages('/step_state')])
+        except (ValueError, LookupError) as error:
+            raise CorruptBag(self.path, f'/step_state: {error}') from None
 
     # -- concluded again
 
@@ -190,40 +242,16 @@ class Recording:
 
     def states(self) -> Iterator[tuple[int, BodyState]]:
         """Return every step with the state after it."""
-        for message in self.decoded('/step_state'):
-            yield (
-                int(message.step),
-                BodyState(
-                    joint_position=message.joint_position,
-                    joint_velocity=message.joint_velocity,
-                    object_pose=message.object_pose.reshape(-1, 7),
-                    held=int(message.held_object),
-                    contact_link=message.contact_link,
-                    contact_object=message.contact_object,
-                    contact_force=message.contact_normal_force,
-                ),
-            )
+        numbers = self.step_states.step.tolist()
+        return ((number, self.step_states.state(index)) for index, number in enumerate(numbers))
 
     def steps(self) -> Iterator[StepView]:
         """Return every step as the safety rules see it."""
-        names = self.description.object_names
-        for step, state in self.states():
-            yield StepView(
-                step=step,
-                object_names=names,
-                object_position_m=state.object_pose[:, :3],
-                held=state.held,
-                contact_link=state.contact_link,
-                contact_object=state.contact_object,
-                contact_force_n=state.contact_force,
-            )
+        return self.step_states.views(self.description.object_names)
 
     def digest(self) -> str:
         """Return the digest over all states, as the body computed it."""
-        digest = StateDigest()
-        for step, state in self.states():
-            digest.update(step, state)
-        return digest.hexdigest()
+        return self.step_states.digest()
 
     def safety(self, window: int = CLEAN_WINDOW) -> Analysis:
         """Return what the safety monitor reports for these steps.
@@ -258,21 +286,31 @@ class Recording:
     def _true_position(self, name: str, now_s: float) -> Vector:
         names, position = self.description.object_names, np.full(3, np.nan)
         if name in names:
-            start = 7 * names.index(name)
-            for state in self.decoded('/step_state'):
-                if _seconds(state.header.stamp) > now_s:
-                    break
-                position = state.object_pose[start : start + 3]
+            times_s = self.step_states.time_ns // 10**9 + self.step_states.time_ns % 10**9 * 1e-9
+            (past,) = np.nonzero(times_s <= now_s)
+            if past.size:
+                position = self.step_states.object_pose[past[-1], names.index(name), :3]
         return float(position[0]), float(position[1]), float(position[2])
+
+    def _decode(self, data: bytes, msg_type: str) -> Any:
+        try:
+            return decode(data, msg_type, self._definitions.get(msg_type, ''))
+        except (KeyError, SerdeError) as error:
+            raise CorruptBag(self.path, f'{msg_type} cannot be decoded: {error}') from None
 
     # -- the file
 
     def _load(self) -> list[Message]:
         try:
-            with self.path.open('rb') as stream:
-                return list(self._read(StreamReader(stream, validate_crcs=True)))
+            content = self.path.read_bytes()
         except FileNotFoundError:
             raise MissingBag(self.path, f'not there, though {METADATA} names it') from None
+        self.size_bytes = len(content)
+        said = self._custom(MCAP_SHA256)
+        if said and said != hashlib.sha256(content).hexdigest():
+            raise CorruptBag(self.path, f'not what was written: its SHA-256 is not {said}')
+        try:
+            return list(self._read(StreamReader(io.BytesIO(content), validate_crcs=True)))
         except _DAMAGE as error:
             raise CorruptBag(self.path, f'{type(error).__name__}: {error}') from None
 
@@ -282,6 +320,9 @@ class Recording:
         for record in reader.records:
             if isinstance(record, Schema):
                 schemas[record.id] = record.name
+                self._definitions[record.name] = record.data.decode()
+            elif isinstance(record, Metadata) and record.name == ABOUT:
+                self.about = record.metadata
             elif isinstance(record, Channel):
                 channels[record.id] = record.topic
                 self._declare(record, schemas[record.schema_id])
@@ -293,7 +334,9 @@ class Recording:
                         self.path,
                         f'{topic}: message {record.sequence} follows {self.counts[topic] - 1}',
                     )
-                yield Message(topic, self.types[topic], record.log_time, record.data)
+                message = Message(topic, self.types[topic], record.log_time, record.data)
+                self._by_topic.setdefault(topic, []).append(message)
+                yield message
 
     def _declare(self, channel: Channel, msg_type: str) -> None:
         if channel.topic in self.types:  # the summary repeats every channel
@@ -322,18 +365,22 @@ class Recording:
                 )
 
 
-def _metadata(folder: Path) -> dict[str, Any]:
-    path = folder / METADATA
+def _read_metadata(folder: Path) -> bytes:
     if not folder.is_dir():
         raise MissingBag(folder, 'there is no recording')
     try:
-        text = path.read_text('utf-8')
+        return (folder / METADATA).read_bytes()
     except FileNotFoundError:
-        raise TornBag(path, 'not there, so the recording was never finished') from None
-    except ValueError as error:
-        raise CorruptBag(path, str(error)) from None
+        raise TornBag(
+            folder / METADATA, 'not there, so the recording was never finished'
+        ) from None
+
+
+def _metadata(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        information: dict[str, Any] = yaml.load(text, _Loader)['rosbag2_bagfile_information']
+        information: dict[str, Any] = yaml.load(content.decode(), _Loader)[
+            'rosbag2_bagfile_information'
+        ]
         if len(information['relative_file_paths']) != 1:
             raise CorruptBag(path, 'one file is expected')
         for entry in information['topics_with_message_count']:

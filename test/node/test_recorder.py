@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from mcap.reader import make_reader
 
-from alpha_chaos.bag.reader import Recording, TornBag
+from alpha_chaos.bag.reader import Recording
 from alpha_chaos.graph import episode_graph, topics
 from alpha_chaos.msg import EpisodePhase, WorldDescription
 from alpha_chaos.nodes.clock import to_time
@@ -122,18 +123,57 @@ def test_an_attempt_may_go_unrecorded(tape, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_recording_that_is_not_finished_stays_torn(tape, tmp_path):
-    assert tape.begin(tmp_path / 'bag').ready
-    assert tape.begin(tmp_path / 'next', 'control_000/oracle#2').ready
-    with pytest.raises(TornBag):
-        Recording(tmp_path / 'bag')
-
-
-def test_a_recorder_that_leaves_does_not_pretend_to_have_finished(tape, tmp_path):
+def test_the_settings_of_the_episode_are_in_it_from_the_beginning(tape, tmp_path):
     assert tape.begin(tmp_path / 'bag').ready
     tape.stage.remove(tape.node)
-    with pytest.raises(TornBag):
-        Recording(tmp_path / 'bag')
+    recording = Recording(tmp_path / 'bag')
+    assert recording.episode == tape.episode
+    assert recording.about['episode_id'] == recording.episode_id == ATTEMPT
+
+
+def test_it_says_how_to_read_what_travels_inside_exchanges(tape, tmp_path):
+    assert tape.begin(tmp_path / 'bag').ready
+    tape.end()
+    with Recording(tmp_path / 'bag').path.open('rb') as stream:
+        names = {schema.name for schema in make_reader(stream).get_summary().schemas.values()}
+    assert names >= {
+        'alpha_chaos/srv/Plan_Request',
+        'alpha_chaos/srv/Plan_Response',
+        'alpha_chaos/action/MoveTo_Goal',
+        'alpha_chaos/action/MoveTo_Result',
+        'alpha_chaos/action/GripperCommand_Goal',
+        'alpha_chaos/action/GripperCommand_Result',
+    }
+
+
+def test_a_recording_that_another_attempt_overtakes_can_be_read_and_is_incomplete(tape, tmp_path):
+    assert tape.begin(tmp_path / 'bag').ready
+    tape.phases.publish(phase(0.0))
+    tape.handled('/phase', 1)
+    assert tape.begin(tmp_path / 'next', 'control_000/oracle#2').ready
+    recording = Recording(tmp_path / 'bag')
+    assert (recording.complete, recording.episode_id) == (False, ATTEMPT)
+    assert recording.counts['/phase'] == 1
+
+
+def test_a_recorder_that_leaves_closes_its_recording_and_does_not_pretend_to_be_done(
+    tape, tmp_path
+):
+    assert tape.begin(tmp_path / 'bag').ready
+    # Whoever gives the attempt up sets its recording apart while it is still open.
+    (tmp_path / 'bag').rename(tmp_path / 'apart')
+    tape.stage.remove(tape.node)
+    recording = Recording(tmp_path / 'apart')
+    assert not recording.complete
+    assert [path.name for path in tmp_path.iterdir()] == ['apart']
+
+
+def test_a_recording_that_ended_in_order_is_complete(tape, tmp_path):
+    assert tape.begin(tmp_path / 'bag').ready
+    report = tape.end()
+    recording = Recording(tmp_path / 'bag')
+    assert recording.complete
+    assert report['sha256'] == recording.sha256
 
 
 @pytest.mark.parametrize(
@@ -148,3 +188,8 @@ def test_a_recorder_that_leaves_does_not_pretend_to_have_finished(tape, tmp_path
 def test_a_topic_that_cannot_be_recorded_is_refused(stage, entry, why):
     with pytest.raises(BadSetting, match=why):
         stage.add(RecorderNode, topics=[entry])
+
+
+def test_a_payload_of_no_type_is_refused(stage):
+    with pytest.raises(BadSetting, match="payload 'a/srv/B_Request': there is no such type"):
+        stage.add(RecorderNode, payloads=['a/srv/B_Request'])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from alpha_chaos.bag.definitions import typestore
-from alpha_chaos.bag.writer import BagWriter
+from alpha_chaos.bag.writer import BagWriter, Summary
 from alpha_chaos.bodies.base import BodyState
 from alpha_chaos.graph import topics
 
@@ -58,8 +58,8 @@ def a_state(rng: np.random.Generator, contacts: int = 0) -> BodyState:
 class Recorder:
     """Writes messages as the recorder does; every topic of the graph is declared."""
 
-    def __init__(self, folder: Path) -> None:
-        self._bag = BagWriter(folder)
+    def __init__(self, folder: Path, about: dict[str, str] | None = None) -> None:
+        self._bag = BagWriter(folder, about)
         self._types = {f'/{topic.name.lstrip("/")}': topic for topic in topics()}
         for name, topic in self._types.items():
             self._bag.add_topic(name, topic.type, topic.latched)
@@ -155,8 +155,8 @@ class Recorder:
             )
         return asked
 
-    def close(self) -> None:
-        self._bag.close({'episode_id': 'control_000/oracle#1'})
+    def close(self, complete: bool = True) -> Summary:
+        return self._bag.close({'episode_id': 'control_000/oracle#1'}, complete)
 
     def abandon(self) -> None:
         self._bag.abandon()

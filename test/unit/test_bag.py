@@ -1,7 +1,9 @@
 """A recording gives back what went in, says when it cannot, and is readable by others."""
 
+import hashlib
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +11,20 @@ import pytest
 import yaml
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
-from recorded_episodes import PERIOD_NS, Recorder, a_state
+from recorded_episodes import PERIOD_NS, Recorder, a_state, header, made
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Reader
+from rosbags.typesys import get_types_from_msg
+from rosbags.typesys.store import Typestore
 
 from alpha_chaos.bag import reader as bag_reader
-from alpha_chaos.bag.definitions import Definition, definition
+from alpha_chaos.bag import steps as bag_steps
+from alpha_chaos.bag.definitions import Definition, decode, definition, typestore
 from alpha_chaos.bag.reader import CorruptBag, MissingBag, Recording, TornBag
+from alpha_chaos.bag.steps import Steps, decode_steps
 from alpha_chaos.bag.writer import METADATA, BagWriter
 from alpha_chaos.bodies.base import BodyState, StateDigest
+from alpha_chaos.experiment import Experiment
 from alpha_chaos.graph import topics
 from alpha_chaos.safety.monitor import MissedStep
 
@@ -89,6 +96,20 @@ def test_the_attempt_is_named(episode):
     assert Recording(episode).episode_id == 'control_000/oracle#1'
 
 
+def test_the_settings_of_the_episode_are_in_it(tmp_path):
+    episode = Experiment.load('smoke').episode('concurrent_000', 'oracle')
+    recorder = Recorder(tmp_path / 'bag', {'episode': episode.to_json()})
+    recorder.close()
+    assert Recording(tmp_path / 'bag').episode == episode
+
+
+def test_a_recording_may_be_without_settings_but_not_with_odd_ones(episode, tmp_path):
+    assert Recording(episode).episode is None
+    Recorder(tmp_path / 'bag', {'episode': '{"run_id": 7}'}).close()
+    with pytest.raises(CorruptBag, match=r'bag\.mcap: not an episode: '):
+        _ = Recording(tmp_path / 'bag').episode
+
+
 def test_the_digest_of_the_recorded_states_is_that_of_the_states(episode):
     digest = StateDigest()
     for number, state in enumerate(STATES):
@@ -104,6 +125,58 @@ def test_what_is_not_a_number_has_the_same_digest_too(tmp_path):
     digest = StateDigest()
     digest.update(-2, odd)
     assert Recording(record(tmp_path / 'bag', [odd])).digest() == digest.hexdigest()
+
+
+@pytest.mark.parametrize('change', ['', 'episode_id', 'frame_id', 'joints', 'big_endian'])
+def test_states_decoded_together_are_those_decoded_one_by_one(change):
+    messages = [serialised(number, state, change) for number, state in enumerate(STATES)]
+    together, singly = decode_steps(messages), bag_steps._decode_singly(messages)
+    # What no arrays can be made of at once is still decoded.
+    assert (bag_steps._decode_together(messages) is None) == (change not in ('', 'joints'))
+    for name in Steps.__dataclass_fields__:
+        one, other = getattr(together, name), getattr(singly, name)
+        assert one.dtype == other.dtype, name
+        assert np.array_equal(one, other), name
+    for index, state in enumerate(STATES):
+        for name in BodyState.__dataclass_fields__:
+            assert np.array_equal(getattr(together.state(index), name), getattr(state, name))
+
+
+def serialised(number: int, state: BodyState, change: str) -> bytes:
+    """Return a state as a message; in every third one something else than the numbers differs."""
+    odd = change and (number % 3 == 0 or change == 'joints')
+    message = made(
+        bag_steps.TYPE,
+        header=header(number * PERIOD_NS),
+        episode_id='a#1' if odd and change == 'episode_id' else 'abc#1',
+        step=number - 7,
+        joint_position=state.joint_position,
+        joint_velocity=state.joint_velocity,
+        object_pose=state.object_pose.ravel(),
+        held_object=state.held,
+        contact_link=state.contact_link,
+        contact_object=state.contact_object,
+        contact_normal_force=state.contact_force,
+    )
+    if odd and change == 'frame_id':
+        message.header.frame_id = 'a place with a name of thirty'
+    little_endian = not (odd and change == 'big_endian')
+    return bytes(typestore().serialize_cdr(message, bag_steps.TYPE, little_endian=little_endian))
+
+
+def test_no_states_are_no_error():
+    assert len(decode_steps([])) == 0
+    assert decode_steps([]).digest() == StateDigest().hexdigest()
+
+
+def test_what_is_no_state_is_refused(tmp_path):
+    recorder = Recorder(tmp_path / 'bag')
+    recorder.world()
+    recorder.state(0, 0, STATES[0])
+    recorder.state(1, 1, replace(STATES[1], object_pose=STATES[1].object_pose[:2]))
+    recorder.close()
+    with pytest.raises(CorruptBag, match='/step_state: '):
+        _ = Recording(tmp_path / 'bag').step_states
 
 
 def test_the_rules_see_the_recorded_steps(episode):
@@ -187,6 +260,33 @@ def test_exchanges_come_back_as_the_messages_that_travelled(tmp_path):
     assert exchanges[0].message.scene.blocks[0].pose.position.y == 0.2
 
 
+def test_exchanges_are_read_by_the_definition_they_were_recorded_with(tmp_path):
+    text = 'int64 moves\ngeometry_msgs/Point place\n' + '=' * 80
+    text += '\nMSG: geometry_msgs/Point\nfloat64 x\nfloat64 y\nfloat64 z\n'
+    store = Typestore()
+    kinds = get_types_from_msg(text, 'alpha_chaos/msg/Plan_Request')
+    store.register(kinds)
+    earlier = store.types['alpha_chaos/msg/Plan_Request'](
+        moves=3, place=store.types['geometry_msgs/msg/Point'](x=1.0, y=2.0, z=3.0)
+    )
+    data = bytes(store.serialize_cdr(earlier, 'alpha_chaos/msg/Plan_Request'))
+    found = decode(data, 'alpha_chaos/srv/Plan_Request', text)
+    assert (found.moves, found.place.z) == (3, 3.0)
+
+
+def test_the_definitions_of_what_travels_inside_messages_are_in_it(tmp_path):
+    recorder = BagWriter(tmp_path / 'bag')
+    recorder.add_definition('alpha_chaos/srv/Plan_Request')
+    recorder.close({})
+    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
+        summary = make_reader(stream).get_summary()
+    assert summary is not None
+    (schema,) = summary.schemas.values()
+    assert schema.name == 'alpha_chaos/srv/Plan_Request'
+    assert schema.data.decode() == definition('alpha_chaos/srv/Plan_Request').text
+    assert 'alpha_chaos/SceneObservation scene' in schema.data.decode()
+
+
 # -- what cannot be used
 
 
@@ -201,6 +301,27 @@ def test_a_recording_that_was_never_finished_is_torn(tmp_path):
     recorder.abandon()
     with pytest.raises(TornBag, match=r'bag/metadata\.yaml: .* never finished'):
         Recording(tmp_path / 'bag')
+
+
+def test_a_recording_that_was_closed_too_early_can_be_read_and_says_so(tmp_path):
+    recorder = Recorder(tmp_path / 'bag')
+    recorder.world()
+    recorder.state(0, 0, STATES[0])
+    recorder.close(complete=False)
+    recording = Recording(tmp_path / 'bag')
+    assert not recording.complete
+    assert len(recording.step_states) == 1
+    assert Recording(record(tmp_path / 'other')).complete
+
+
+def test_a_recording_can_be_moved_while_it_is_written(tmp_path):
+    recorder = Recorder(tmp_path / 'bag')
+    recorder.world()
+    (tmp_path / 'apart').mkdir()
+    shutil.move(tmp_path / 'bag', tmp_path / 'apart' / 'bag')
+    recorder.close()
+    assert Recording(tmp_path / 'apart' / 'bag').counts['/world'] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ['apart']
 
 
 def test_a_file_that_was_taken_away_is_missing_and_named(episode, tmp_path):
@@ -220,8 +341,22 @@ def test_a_file_cut_anywhere_is_corrupt(episode, tmp_path):
             Recording(copy)
 
 
-def test_a_changed_byte_is_noticed_or_changes_nothing(episode, tmp_path):
+def test_any_changed_byte_is_noticed(episode, tmp_path):
     copy = shutil.copytree(episode, tmp_path / 'bag')
+    file = copy / 'control_000.oracle.mcap'
+    whole = file.read_bytes()
+    for place in range(0, len(whole), 61):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        file.write_bytes(changed)
+        with pytest.raises(CorruptBag, match=r'control_000\.oracle\.mcap: not what was written'):
+            Recording(copy)
+
+
+def test_a_changed_byte_is_noticed_or_changes_nothing_where_no_hash_is_kept(episode, tmp_path):
+    copy = shutil.copytree(episode, tmp_path / 'bag')
+    text = (copy / METADATA).read_text().splitlines(keepends=True)
+    (copy / METADATA).write_text(''.join(line for line in text if 'mcap_sha256' not in line))
     file = copy / 'control_000.oracle.mcap'
     whole, before = file.read_bytes(), list(Recording(episode).messages())
     noticed = 0
@@ -235,6 +370,15 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(episode, tmp_path):
             named = str(file) in str(error)
             noticed += named
     assert noticed > 100
+
+
+def test_the_summary_of_a_recording_has_the_hash_of_its_metadata(tmp_path):
+    recorder = Recorder(tmp_path / 'bag')
+    recorder.world()
+    summary = recorder.close()
+    content = (tmp_path / 'bag' / METADATA).read_bytes()
+    assert summary.sha256 == hashlib.sha256(content).hexdigest()
+    assert Recording(tmp_path / 'bag').sha256 == summary.sha256
 
 
 @pytest.mark.parametrize(
@@ -259,6 +403,15 @@ def test_metadata_that_counts_otherwise_is_noticed(episode, tmp_path):
 def test_a_type_that_has_changed_since_is_noticed(episode, monkeypatch):
     monkeypatch.setattr(bag_reader, 'definition', lambda name: Definition('', 'RIHS01_other'))
     with pytest.raises(CorruptBag, match='recorded with another definition of'):
+        Recording(episode)
+
+
+def test_a_type_that_nobody_knows_is_noticed(episode, monkeypatch):
+    with pytest.raises(KeyError):
+        definition('alpha_chaos/msg/NoSuchThing')
+    copied = definition
+    monkeypatch.setattr(bag_reader, 'definition', lambda name: copied(f'{name}NoMore'))
+    with pytest.raises(CorruptBag, match='unknown type rosgraph_msgs/msg/Clock'):
         Recording(episode)
 
 
@@ -303,6 +456,25 @@ def test_mcap_reads_it_without_our_definitions(episode):
         ]
     for message, state in zip(decoded, STATES, strict=True):
         assert list(message.joint_position) == state.joint_position.tolist()
+
+
+def test_both_find_the_settings_of_the_episode(tmp_path):
+    about = {'episode_id': 'control_000/oracle#1', 'episode': '{"run_id": "control_000"}'}
+    recorder = Recorder(tmp_path / 'bag', about)
+    recorder.world()
+    recorder.close()
+    with Reader(tmp_path / 'bag') as reader:
+        assert reader.message_count == 1
+        assert reader.storage.metadata.custom == {
+            'episode_id': 'control_000/oracle#1',
+            'complete': 'true',
+            'mcap_sha256': hashlib.sha256(
+                (tmp_path / 'bag' / 'bag.mcap').read_bytes()
+            ).hexdigest(),
+        }
+    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
+        (record,) = make_reader(stream).iter_metadata()
+    assert (record.name, record.metadata) == ('alpha_chaos', about)
 
 
 def test_metadata_repeats_nothing_by_reference(episode):
