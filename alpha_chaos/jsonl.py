@@ -1,8 +1,13 @@
-"""A file of JSON lines that only grows, and survives the death of whoever writes it."""
+"""A file of JSON lines that only grows, and survives the death of whoever writes it.
+
+Every line is sealed: its last key is `sha256`, a hash over the line as it would be without it.
+"""
 
 import fcntl
+import hashlib
 import json
 import os
+import re
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -39,6 +44,60 @@ class Lines:
     good_bytes: int = 0
 
 
+@dataclass(frozen=True)
+class Line:
+    """One complete line, whatever it is worth.
+
+    :param item: what it says, without its seal; None if it is no JSON object
+    :param problem: why it is none
+    :param intact: whether it is as it was written; None if it was never sealed
+    """
+
+    number: int
+    item: dict[str, Any] | None
+    problem: str = ''
+    intact: bool | None = None
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a file holds, also lines that are no objects.
+
+    :param torn: the last line if it lacks its newline or is not JSON: what a kill in mid-write
+        leaves
+    """
+
+    lines: tuple[Line, ...]
+    torn: bytes
+    good_bytes: int
+
+
+SEAL = 'sha256'
+_SEALED = re.compile(rb',?"sha256":"([0-9a-f]{64})"}$')
+
+
+def seal(item: Mapping[str, Any]) -> bytes:
+    """Return an object as a sealed line, without its newline.
+
+    The text is ASCII: characters beyond it, also lone surrogates, are escaped.
+
+    :raises ValueError: for NaN or infinity, which JSON does not have, and for a key `sha256`
+    """
+    if SEAL in item:
+        raise ValueError(f'the key {SEAL!r} is the seal of the line')
+    text = json.dumps(item, ensure_ascii=True, allow_nan=False, separators=(',', ':')).encode()
+    comma = b',' if item else b''
+    digest = hashlib.sha256(text).hexdigest().encode()
+    return text[:-1] + comma + b'"sha256":"' + digest + b'"}'
+
+
+def _intact(line: bytes) -> bool | None:
+    found = _SEALED.search(line)
+    if found is None:
+        return None
+    return hashlib.sha256(line[: found.start()] + b'}').hexdigest().encode() == found[1]
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f'{name} is not JSON')
 
@@ -50,31 +109,42 @@ def _as_object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def read(path: Path) -> Lines:
-    """Return what `path` holds, changing nothing; a missing file holds nothing.
-
-    Torn is the last line if it lacks its newline or is not JSON: what a kill in mid-write leaves.
-
-    :raises CorruptLine: for any other line that is not a JSON object
-    """
+def scan(path: Path) -> Scan:
+    """Return the lines of a file, changing nothing; a missing file holds nothing."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        return Lines(())
-    objects: list[dict[str, Any]] = []
-    start = 0
-    while start < len(content):
-        end = content.find(b'\n', start)
-        if end < 0:
-            return Lines(tuple(objects), content[start:], start)
+        return Scan((), b'', 0)
+    *complete, torn = content.split(b'\n')
+    lines = []
+    for number, text in enumerate(complete, start=1):
         try:
-            objects.append(_as_object(content[start:end]))
+            item = _as_object(text)
         except ValueError as error:
-            if end + 1 == len(content):
-                return Lines(tuple(objects), content[start:], start)
-            raise CorruptLine(path, len(objects) + 1, str(error)) from None
-        start = end + 1
-    return Lines(tuple(objects), b'', start)
+            if number == len(complete) and not torn:
+                torn = text + b'\n'
+                break
+            lines.append(Line(number, None, str(error), _intact(text)))
+            continue
+        intact = _intact(text)
+        if item.pop(SEAL, None) is not None and intact is None:
+            intact = False  # what was a seal is none any more
+        lines.append(Line(number, item, intact=intact))
+    return Scan(tuple(lines), torn, len(content) - len(torn))
+
+
+def read(path: Path) -> Lines:
+    """Return what `path` holds; see `scan`. Whether the lines are intact is left open.
+
+    :raises CorruptLine: for a line that is not a JSON object
+    """
+    found = scan(path)
+    objects = []
+    for line in found.lines:
+        if line.item is None:
+            raise CorruptLine(path, line.number, line.problem)
+        objects.append(line.item)
+    return Lines(tuple(objects), found.torn, found.good_bytes)
 
 
 # Locks belong to the open file, which a forked child shares: a child that outlives a killed
@@ -152,17 +222,11 @@ class Appender:
             raise
 
     def append(self, objects: Iterable[Mapping[str, Any]]) -> None:
-        """Add one line an object; return when they are on disk, and raise if none of them is.
+        """Add one sealed line an object; return when they are on disk, and raise if none is.
 
-        The text is ASCII: characters beyond it, also lone surrogates, are escaped.
-
-        :raises ValueError: for NaN or infinity, which JSON does not have
+        :raises ValueError: for an object that `seal` refuses
         """
-        data = b''.join(
-            json.dumps(item, ensure_ascii=True, allow_nan=False, separators=(',', ':')).encode()
-            + b'\n'
-            for item in objects
-        )
+        data = b''.join(seal(item) + b'\n' for item in objects)
         size = os.fstat(self._file).st_size
         try:
             _write_all(self._file, data)

@@ -1,6 +1,7 @@
 """The journal on disk: nothing written is lost, nothing is repaired in silence."""
 
 import errno
+import hashlib
 import json
 import math
 import os
@@ -46,6 +47,64 @@ def written(folder: Path, *rows: Row) -> Path:
         for row in rows:
             book.append(row)
     return folder / journal.FILE
+
+
+def test_every_line_is_sealed_by_a_hash_over_the_rest_of_it(tmp_path: Path) -> None:
+    path = written(tmp_path, a_row(), an_abort('crash: 节点'))
+    for line in path.read_text().splitlines():
+        rest, _, seal = line.rpartition(',"sha256":"')
+        assert seal == hashlib.sha256(f'{rest}}}'.encode()).hexdigest() + '"}'
+
+
+def test_a_digit_changed_anywhere_in_a_line_is_noticed(tmp_path: Path) -> None:
+    path = written(tmp_path, a_row(final_error_m=0.30000000000000004, wall_s=1.5))
+    text = path.read_text()
+    places = [place for place, letter in enumerate(text) if letter.isdigit()]
+    assert len(places) > 60
+    for place in places:
+        other = '7' if text[place] != '7' else '3'
+        path.write_text(f'{text[:place]}{other}{text[place + 1 :]}')
+        found = jsonl.scan(path)
+        # In the word sha256 itself it makes an unknown key of the seal, which no row may have.
+        assert found.torn or found.lines[0].intact is not True, place
+
+
+def test_a_line_without_a_seal_is_read_and_known_to_be_unprotected(tmp_path: Path) -> None:
+    path = written(tmp_path, a_row())
+    line = json.loads(path.read_text())
+    del line['sha256']
+    path.write_text(json.dumps(line) + '\n')
+    assert journal.read(tmp_path).rows == (a_row(),)
+    assert [line.intact for line in jsonl.scan(path).lines] == [None]
+
+
+def test_a_seal_that_is_none_any_more_does_not_make_a_line_unprotected(tmp_path: Path) -> None:
+    path = written(tmp_path, a_row())
+    path.write_text(path.read_text().replace('"sha256":"', '"sha256":"Z'))
+    assert [line.intact for line in jsonl.scan(path).lines] == [False]
+
+
+@pytest.mark.parametrize('item', [{}, {'a': 1}, {'a': {'sha256': 'inner'}}])
+def test_any_object_can_be_sealed(tmp_path: Path, item: dict[str, Any]) -> None:
+    path = tmp_path / 'lines.jsonl'
+    path.write_bytes(jsonl.seal(item) + b'\n')
+    (line,) = jsonl.scan(path).lines
+    assert (line.item, line.intact) == (item, True)
+
+
+def test_what_looks_like_a_seal_is_not_sealed() -> None:
+    with pytest.raises(ValueError, match='seal of the line'):
+        jsonl.seal({'sha256': 'mine'})
+
+
+def test_a_scan_goes_on_behind_a_line_that_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path, a_row(), a_row(arm='llm'), a_row(arm='oracle_json'))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + b'{"run_id": 00}\n' + lines[2])
+    found = jsonl.scan(path).lines
+    assert [line.number for line in found] == [1, 2, 3]
+    assert [line.item is None for line in found] == [False, True, False]
+    assert 'delimiter' in found[1].problem
 
 
 CONTRACT = {
