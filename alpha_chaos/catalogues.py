@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from alpha_chaos.bodies.base import Body
     from alpha_chaos.faults.base import Fault
     from alpha_chaos.planners.base import Planner
+    from alpha_chaos.recovery.base import Recovery
     from alpha_chaos.tasks.base import Task
 
 
@@ -34,6 +35,11 @@ def faults() -> 'Mapping[str, type[Fault]]':
 def planners() -> 'Mapping[str, type[Planner]]':
     """Return the planners."""
     return _known('planners', 'Planner')  # type: ignore[return-value]
+
+
+def recoveries() -> 'Mapping[str, type[Recovery]]':
+    """Return the recovery policies."""
+    return _known('recovery', 'Recovery')  # type: ignore[return-value]
 
 
 def tasks() -> 'Mapping[str, type[Task]]':

@@ -37,7 +37,7 @@ class EpisodeRecord:
     attempt: int
     bag: str = ''
     failure: str = ''  # first thing that went wrong with the task, empty so far
-    observation: dict[str, Any] = field(default_factory=dict)
+    observation: dict[str, Any] = field(default_factory=dict)  # of the first plan's scene
     plan: dict[str, Any] = field(default_factory=dict)
     planner: dict[str, Any] = field(default_factory=dict)
     safety: dict[str, Any] = field(default_factory=dict)
@@ -47,6 +47,9 @@ class EpisodeRecord:
     judgement: Judgement | None = None
     steps: int | None = None
     digest: str = ''
+    plans: int = 0  # asked for
+    observations: int = 0
+    rounds: int = 0  # of recovery
 
     def observed(
         self, now_s: float, sampled_s: float, seen: Vector | None, true: Vector | None
@@ -58,11 +61,24 @@ class EpisodeRecord:
         """
         requested = self._setting('sensor_lag', 'lag_s')
         staleness = math.nan if true is None else distance_m(seen, true)
+        self.observations += 1
+        if self.plans:
+            return
         self.observation = {
             'requested_lag_s': requested,
             'delivered_lag_s': now_s - sampled_s,
             'staleness_m': staleness,
         }
+
+    def asked(self, planner: Mapping[str, Any]) -> None:
+        """Note where an answer came from; tokens and time add up over all answers."""
+        self.plans += 1
+        sums = {
+            key: self.planner.get(key, 0) + planner[key]
+            for key in ('prompt_tokens', 'completion_tokens', 'wall_s')
+        }
+        cached = bool(planner['cached'] and self.planner.get('cached', True))
+        self.planner = {**planner, **sums, 'cached': cached, 'calls': self.plans}
 
     def planned(self, actions: int, reasons: Sequence[str], text: str) -> None:
         """Note the parser's verdict."""
@@ -78,6 +94,11 @@ class EpisodeRecord:
     def failed(self, reason: str) -> None:
         """Note why the task cannot succeed any more; the first reason stays."""
         self.failure = self.failure or reason
+
+    def recovers(self, rounds: int) -> None:
+        """Note that what went wrong so far is being put right."""
+        self.rounds = rounds
+        self.failure = ''
 
     def relayed(self, report: Mapping[str, Any]) -> None:
         """Note what the relay says about its faults."""
@@ -108,6 +129,7 @@ class EpisodeRecord:
                 'calibration': episode.calibration,
                 'episode_index': episode.episode_index,
                 'seed': episode.seed,
+                'control': episode.control,
                 'status': {None: 'aborted', True: 'done', False: 'task_failed'}[success],
                 'reason': reason,
                 'success': success,
@@ -124,6 +146,12 @@ class EpisodeRecord:
                 'plan': self.plan,
                 'safety': self.safety,
                 'planner': self.planner,
+                'recovery': {
+                    'kind': episode.recovery['kind'],
+                    'tries': self.rounds,
+                    'plans': self.plans,
+                    'observations': self.observations,
+                },
                 'faults': tuple(self.faults),
                 'recording': self.recording,
                 'wall_s': wall_s,

@@ -56,6 +56,10 @@ class Episode(_Strict):
     faults: tuple[Settings, ...] = Field(
         default=(), description='settings of the fault plug-ins, in physical units'
     )
+    recovery: Settings = Field(
+        default={'kind': 'none'}, description="settings of the arm's recovery plug-in"
+    )
+    control: str = Field(default='', description='fault-free condition on the same seeds')
     think_time: Literal['frozen'] = 'frozen'
     real_time_factor: float = Field(default=0.0, ge=0, description='0: as fast as possible')
 

@@ -145,6 +145,18 @@ class PlannerRecord(Part):
     wall_s: Number = None
     cached: bool = False
     done_reason: str = ''
+    calls: Count = Field(
+        default=0, description='answers; tokens and time are sums, the rest is the last one'
+    )
+
+
+class RecoveryRecord(Part):
+    """What the arm did beyond asking and acting once."""
+
+    kind: str = 'none'
+    tries: Count = Field(default=0, description='rounds of recovery begun')
+    plans: Count = Field(default=0, description='answers of the planner')
+    observations: Count = Field(default=0, description='scenes that were looked at')
 
 
 class FaultProof(Part):
@@ -161,6 +173,9 @@ class Recording(Part):
     messages: Count | None = None
     bytes: Count | None = None
     lost: Count | None = None
+    sha256: str = Field(
+        default='', description="of the bag's metadata.yaml, which has that of its MCAP file in it"
+    )
 
 
 class Row(Part):
@@ -184,6 +199,7 @@ class Row(Part):
     calibration: str = ''
     episode_index: int = Field(ge=0)
     seed: int
+    control: str = Field(default='', description='fault-free condition on the same seeds')
     status: Status
     reason: Text = ''
     success: bool | None = None
@@ -198,6 +214,7 @@ class Row(Part):
     plan: PlanVerdict = PlanVerdict()
     safety: Safety = Safety()
     planner: PlannerRecord = PlannerRecord()
+    recovery: RecoveryRecord = RecoveryRecord()
     faults: tuple[FaultProof, ...] = ()
     recording: Recording = Recording()
     wall_s: Number = None

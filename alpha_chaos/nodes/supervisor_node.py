@@ -5,6 +5,7 @@ parameters, and answers each with a journal row.
 """
 
 import json
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from rclpy.task import Future
 from std_msgs.msg import Header
 
 from alpha_chaos.action import ExecutePlan
-from alpha_chaos.catalogues import bodies, planners, tasks
+from alpha_chaos.catalogues import bodies, planners, recoveries, tasks
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
 from alpha_chaos.journal import Journal, Row
@@ -31,6 +32,7 @@ from alpha_chaos.nodes.convert import (
     plan_message,
     plan_object,
     point,
+    waypoints_message,
 )
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Flow, TimedOut, Wait, after, in_time
@@ -38,10 +40,11 @@ from alpha_chaos.nodes.spin import run
 from alpha_chaos.plan import ActionPlan, PlanProblem
 from alpha_chaos.plugins import BadSetting, explain, parse
 from alpha_chaos.printable import printable
+from alpha_chaos.recovery.base import Facts
 from alpha_chaos.run.job import Job, entries, next_job, set_apart
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
-from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
+from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task, distance_m
 
 HARNESS_ERRORS = 3
 RETRY_S = 0.01  # between two questions whether a node is ready
@@ -176,10 +179,18 @@ class SupervisorNode(EpisodeNode):
     async def _attempt(self, job: Job, record: EpisodeRecord) -> None:
         episode = job.episode
         task: Task = parse(tasks(), episode.task, 'task')
+        policy = parse(recoveries(), episode.recovery, 'recovery').policy()
         await self._reset(job)
         for phase in task.phases:
-            self._say(phase.name)
-            await self._go_through(phase, task, record)
+            due: list[Phase] = [phase]
+            while due:
+                now = due.pop(0)
+                self._say(now.name)
+                await self._go_through(now, task, record)
+                # What a policy adds comes before the rest of what it added earlier.
+                due[:0] = policy.after(now, self._facts(task, record))
+                if policy.rounds > record.rounds:
+                    record.recovers(policy.rounds)
         self._say('drain')
         counts = await self._drain(record)
         self._say('judge')
@@ -199,9 +210,27 @@ class SupervisorNode(EpisodeNode):
         elif isinstance(phase, Observe):
             await self._observe(task, record)
         elif isinstance(phase, MakePlan):
-            await self._ask_for_plan(task, record)
+            await self._ask_for_plan(phase, task, record)
         elif isinstance(phase, Execute):
             await self._carry_out(record)
+
+    def _facts(self, task: Task, record: EpisodeRecord) -> Facts:
+        """Return what a recovery policy may know; the truth is not part of it."""
+        rejected = tuple(record.plan.get('reasons', ()))
+        goal = task.goal
+        if self._scene is None:
+            return Facts(rejected=rejected, completed=self._completed)
+        seen = block_positions(self._scene)
+        sampled_s = observed_at(self._scene)
+        return Facts(
+            seen=seen,
+            sampled_s=sampled_s,
+            age_s=to_seconds(self.now) - sampled_s,
+            goal_error_m=math.nan if goal is None else distance_m(seen.get(goal.block), goal.zone),
+            tolerance_m=0.0 if goal is None else goal.radius_m,
+            rejected=rejected,
+            completed=self._completed,
+        )
 
     async def _reset(self, job: Job) -> None:
         deadline = time.monotonic() + self.params.ready_timeout
@@ -252,6 +281,8 @@ class SupervisorNode(EpisodeNode):
         self._plan_message: Any = None
         self._truth: Any = None
         self._sim_counts: dict[str, int] = {}
+        self._completed = False  # the last plan was carried out to its end
+        self._moved = False  # since the body last said how much it has sent
 
     async def _let_pass(self, steps: int) -> None:
         response = await self._call(
@@ -265,9 +296,12 @@ class SupervisorNode(EpisodeNode):
         self._truth = response.objects
         self.now = response.objects.header.stamp
         self._sim_counts = _counts(response.published)
+        self._moved = False
 
     async def _observe(self, task: Task, record: EpisodeRecord) -> None:
         """Wait until everything the body has shown has come through, then take the newest."""
+        if self._moved:
+            await self._let_pass(0)
         topic, counts = 'objects', self._sim_counts
         for name in self.params.scene_chain:
             source = self._expand(topic)
@@ -288,13 +322,15 @@ class SupervisorNode(EpisodeNode):
             true,
         )
 
-    async def _ask_for_plan(self, task: Any, record: EpisodeRecord) -> None:
+    async def _ask_for_plan(self, phase: MakePlan, task: Any, record: EpisodeRecord) -> None:
+        self._plan_message = None
         if self._scene is None:
             return
         episode = record.episode
         planner = parse(planners(), episode.planner, 'planner')
         if planner.node not in self._plan:
             raise Abort('harness', f'planner node {planner.node} is not in this graph')
+        body = parse(bodies(), episode.body, 'body')
         response = await self._call(
             self._plan[planner.node],
             Plan.Request(
@@ -303,23 +339,27 @@ class SupervisorNode(EpisodeNode):
                 zone=point(task.zone),
                 success_radius=task.success_radius_m,
                 scene=self._scene,
+                waypoints=waypoints_message(body.waypoints),
+                reasons=list(phase.reasons),
             ),
             f'{planner.node}/plan',
             self.params.plan_timeout,
         )
         info = response.info
-        record.planner = {
-            'planner': info.planner,
-            'provider': info.provider,
-            'model': info.model,
-            'digest': info.digest,
-            'prompt_sha256': info.prompt_sha256,
-            'prompt_tokens': info.prompt_tokens,
-            'completion_tokens': info.completion_tokens,
-            'wall_s': info.wall_time,
-            'cached': info.cached,
-            'done_reason': info.done_reason,
-        }
+        record.asked(
+            {
+                'planner': info.planner or planner.kind,  # none says so when none has answered
+                'provider': info.provider,
+                'model': info.model,
+                'digest': info.digest,
+                'prompt_sha256': info.prompt_sha256,
+                'prompt_tokens': info.prompt_tokens,
+                'completion_tokens': info.completion_tokens,
+                'wall_s': info.wall_time,
+                'cached': info.cached,
+                'done_reason': info.done_reason,
+            }
+        )
         if response.error:
             if response.infrastructure:
                 raise Abort(response.error, response.message)
@@ -332,7 +372,6 @@ class SupervisorNode(EpisodeNode):
             text = response.text
             verdict = ActionPlan.validate_raw_plan(text)
             plan, reasons = verdict.plan, [str(reason) for reason in verdict.reasons]
-        body = parse(bodies(), episode.body, 'body')
         try:
             plan = plan.resolve(block_positions(self._scene), task.zone, body.waypoints)
         except PlanProblem as problem:
@@ -343,8 +382,10 @@ class SupervisorNode(EpisodeNode):
             self._plan_message = plan_message(plan, header, self.episode_id)
 
     async def _carry_out(self, record: EpisodeRecord) -> None:
+        self._completed = False
         if self._plan_message is None:
             return
+        self._moved = True
         limit = self.params.motion_timeout
         accepted = await in_time(
             self,
@@ -362,6 +403,7 @@ class SupervisorNode(EpisodeNode):
         except TimedOut:
             accepted.cancel_goal_async()
             raise
+        self._completed = bool(answer.result.completed)
         if not answer.result.completed:
             record.failed(f'execution: {answer.result.message}')
 
@@ -442,6 +484,7 @@ class SupervisorNode(EpisodeNode):
             'messages': report['messages'],
             'bytes': report['bytes'],
             'lost': sum(max(0, counts[topic] - got) for topic, got in report['counts'].items()),
+            'sha256': report['sha256'],
         }
         if wrong:
             raise Abort('recording', f'not what was sent: {", ".join(wrong)}')

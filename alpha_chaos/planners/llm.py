@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from alpha_chaos.plan import ActionPlan, PlanProblem
 from alpha_chaos.planners.base import (
     Complete,
     Completion,
@@ -20,7 +21,7 @@ from alpha_chaos.planners.providers.base import ProviderError
 class Llm(Planner):
     """Ask a language model, once, and hand over what it wrote, as it wrote it.
 
-    The text is not looked into: whether it is a plan is for the parser to say, after the way
+    As text it is not looked into: whether it is a plan is for the parser to say, after the way
     through the relay.
     """
 
@@ -38,6 +39,11 @@ class Llm(Planner):
     top_p: float = Field(default=0.9, gt=0, le=1, description='share of likely tokens kept [1]')
     seed: int = Field(default=42, ge=0, description='of the sampler; of no effect when greedy')
     max_tokens: int = Field(default=400, gt=0, description='length that ends a reply [1]')
+    handover: Literal['text', 'typed'] = Field(
+        default='text',
+        description='typed: the reply is read where it was made and handed over as a plan, so '
+        'that no text passes the boundary',
+    )
 
     def plan(self, request: PlanRequest, complete: Complete | None) -> PlanReply:
         """Return the model's reply as text, or the typed reason why there is none.
@@ -76,10 +82,24 @@ class Llm(Planner):
             done_reason=answer.done_reason,
         )
         code, message = _problem(answer)
+        if self.handover == 'typed' and not code:
+            return _typed(answer.text, request, info)
         return PlanReply(None, answer.text, info, code, message)
 
 
 Llm.example = Llm(model='llama3:latest', seed=7)
+
+
+def _typed(text: str, request: PlanRequest, info: Provenance) -> PlanReply:
+    verdict = ActionPlan.validate_raw_plan(text)
+    if verdict.reasons:
+        reason = verdict.reasons[0]
+        return PlanReply(None, text, info, reason.code, str(reason))
+    try:
+        plan = verdict.plan.resolve(request.blocks, request.zone, request.waypoints)
+    except PlanProblem as problem:
+        return PlanReply(None, text, info, problem.reason.code, str(problem))
+    return PlanReply(plan, None, info)
 
 
 def _problem(answer: Completion) -> tuple[str, str]:

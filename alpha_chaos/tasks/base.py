@@ -36,6 +36,9 @@ class MakePlan(_Phase):
 
     kind: Literal['plan'] = 'plan'
     name: str = 'plan'
+    reasons: tuple[str, ...] = Field(
+        default=(), description='why the plan before was rejected, for the planner to read'
+    )
 
 
 class Execute(_Phase):
@@ -61,6 +64,19 @@ class Judgement:
     final_error_m: float
 
 
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Where one object shall end.
+
+    :param zone: world frame [m]
+    :param radius_m: largest distance that counts
+    """
+
+    block: str
+    zone: tuple[float, float, float]
+    radius_m: float
+
+
 class Task(Plugin):
     """Settings of a task."""
 
@@ -80,6 +96,11 @@ class Task(Plugin):
 
         :param positions_m: object name to x y z in the world frame [m]
         """
+
+    @property
+    def goal(self) -> Goal | None:
+        """Return the one object that is to be moved, None for tasks of another shape."""
+        return None
 
     @property
     def first_step(self) -> int:

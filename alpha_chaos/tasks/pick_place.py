@@ -8,6 +8,7 @@ from pydantic import Field
 from alpha_chaos.tasks.base import (
     Advance,
     Execute,
+    Goal,
     Judgement,
     MakePlan,
     Observe,
@@ -42,6 +43,11 @@ class PickPlace(Task):
     def objects(self) -> tuple[str, ...]:
         """Return the block to move."""
         return (self.block,)
+
+    @property
+    def goal(self) -> Goal:
+        """Return the block and its zone."""
+        return Goal(self.block, self.zone, self.success_radius_m)
 
     @property
     def phases(self) -> tuple[Phase, ...]:
