@@ -11,7 +11,7 @@ from alpha_chaos.action import ExecutePlan, GripperCommand, MoveTo
 from alpha_chaos.msg import Action
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Wait
-from alpha_chaos.nodes.goals import Done, PendingGoals, describe
+from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals, describe
 from alpha_chaos.nodes.spin import run
 
 
@@ -42,6 +42,7 @@ class ControllerNode(EpisodeNode):
             goal_callback=self._accept,
             handle_accepted_callback=self._goals.start,
             cancel_callback=self._on_cancel,
+            result_timeout=KEEP_RESULT_S,
         )
 
     def check(self) -> None:

@@ -10,6 +10,10 @@ from alpha_chaos.msg import Action
 from alpha_chaos.nodes.episode_node import EpisodeNode
 from alpha_chaos.nodes.flow import Flow
 
+# That an action server keeps a goal and its result after the end. Our clients ask for the result
+# as soon as a goal is accepted; rclpy's 900 s make a node grow by every goal of a whole matrix.
+KEEP_RESULT_S = 10
+
 
 @dataclass(frozen=True)
 class Done:

@@ -26,6 +26,7 @@ from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.clock import to_time
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Respond, deferred_service
+from alpha_chaos.nodes.goals import KEEP_RESULT_S
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import parse
 from alpha_chaos.srv import Advance, Reset
@@ -75,7 +76,13 @@ class SimNode(EpisodeNode):
         deferred_service(self, Advance, '~/advance', self._on_advance)
         self._servers = [
             ActionServer(
-                self, kind, name, execute, goal_callback=accept, cancel_callback=self._on_cancel
+                self,
+                kind,
+                name,
+                execute,
+                goal_callback=accept,
+                cancel_callback=self._on_cancel,
+                result_timeout=KEEP_RESULT_S,
             )
             for kind, name, execute, accept in (
                 (MoveTo, 'arm/move_to', self._move_to, self._accept),
