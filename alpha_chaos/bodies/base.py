@@ -4,15 +4,16 @@ Positions are in the world frame [m], orientations unit quaternions x y z w.
 """
 
 import hashlib
+import math
 import struct
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from alpha_chaos.closing import Closing
 from alpha_chaos.plan import Waypoints
@@ -169,6 +170,26 @@ class Block(BaseModel):
     )
 
 
+class Nudge(BaseModel):
+    """A push that moves one block over the table, whatever the robot does meanwhile."""
+
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+    block: str
+    step: int = Field(ge=0, le=100_000, description='physics steps since the reset, before it [1]')
+    displacement_m: tuple[float, float] = Field(
+        description='along x and y of the world frame [m]; the block is pushed so far, and lies '
+        'there once friction has stopped it'
+    )
+
+    @field_validator('displacement_m')
+    @classmethod
+    def _leads_somewhere(cls, displacement_m: tuple[float, float]) -> tuple[float, float]:
+        if not 1e-3 <= math.hypot(*displacement_m) <= 0.5:
+            raise ValueError('a nudge moves a block by 0.001 to 0.5 m')
+        return displacement_m
+
+
 class Body(Plugin):
     """Settings of a robot and its scene."""
 
@@ -185,3 +206,38 @@ class Body(Plugin):
     @abstractmethod
     def world(self) -> World:
         """Build a new world from nothing."""
+
+
+class Tabletop(Body):
+    """Settings of a robot at a table with loose blocks on it."""
+
+    block_edge_m: ClassVar[float]
+
+    blocks: tuple[Block, ...] = Field(
+        min_length=1, description='loose blocks, in the order they are loaded'
+    )
+    table_friction: float | None = Field(
+        default=None, ge=0, description='lateral friction coefficient; None: as its model says'
+    )
+    nudge: Nudge | None = Field(default=None, description='a block that is moved by somebody else')
+
+    @field_validator('blocks')
+    @classmethod
+    def _names_are_unique(cls, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        names = [block.name for block in blocks]
+        if len(set(names)) < len(names):
+            raise ValueError(f'two blocks have the same name: {", ".join(names)}')
+        return blocks
+
+    @model_validator(mode='after')
+    def _nudges_what_is_there(self) -> 'Tabletop':
+        if self.nudge is not None and self.nudge.block not in self.objects:
+            raise ValueError(
+                f'nudge: there is no block {self.nudge.block!r}; known: {", ".join(self.objects)}'
+            )
+        return self
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """Return the names of the blocks."""
+        return tuple(block.name for block in self.blocks)

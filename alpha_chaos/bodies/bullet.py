@@ -12,6 +12,7 @@ from alpha_chaos.bodies.base import (
     BadCommand,
     Block,
     BodyState,
+    Nudge,
     Vector,
     World,
 )
@@ -21,6 +22,8 @@ _NO_INDICES: NDArray[np.int32] = np.empty(0, np.int32)
 _NO_FORCES: NDArray[np.float64] = np.empty(0, np.float64)
 _NO_INDICES.flags.writeable = False
 _NO_FORCES.flags.writeable = False
+
+NUDGE_STEPS = 24  # 0.1 s: a hand's push, and not faster than the block can be pushed over
 
 
 class BulletWorld(World):
@@ -56,6 +59,10 @@ class BulletWorld(World):
         self._objects: tuple[int, ...] = ()
         self._index: dict[int, int] = {}
         self._held = NOTHING
+        self._steps = 0  # since the reset
+        self._touching: Any = None  # contacts of the arm, once somebody has asked for them
+        self._nudge: Nudge | None = None
+        self._nudge_path: tuple[tuple[float, float], ...] = ()  # of the block while it is pushed
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(self._bullet, name)(*args, physicsClientId=self._client, **kwargs)
@@ -89,7 +96,15 @@ class BulletWorld(World):
                 globalScaling=scaling,
             )
             if block.mass_kg is not None:
-                self._call('changeDynamics', index, -1, mass=block.mass_kg)
+                mass_kg, _, inertia = self._call('getDynamicsInfo', index, -1)[:3]
+                # Given a mass alone, the engine forgets the model's scaling of the inertia.
+                self._call(
+                    'changeDynamics',
+                    index,
+                    -1,
+                    mass=block.mass_kg,
+                    localInertiaDiagonal=[part * block.mass_kg / mass_kg for part in inertia],
+                )
             if block.friction is not None:
                 self._call('changeDynamics', index, -1, lateralFriction=block.friction)
             self._objects += (index,)
@@ -98,9 +113,43 @@ class BulletWorld(World):
         self.object_sizes_m = ((edge_m, edge_m, edge_m),) * len(blocks)
         self._index = {body: index for index, body in enumerate(self._objects)}
 
+    def _prepare_nudge(self, nudge: Nudge | None) -> None:
+        """Have a block pushed when its step comes."""
+        self._nudge = nudge
+
     def step(self) -> None:
         """Let one step period pass."""
+        nudge = self._nudge
+        if nudge is not None and nudge.step <= self._steps < nudge.step + NUDGE_STEPS:
+            self._push(nudge, self._steps - nudge.step)
         self._bullet.stepSimulation(self._client)
+        self._steps += 1
+        self._touching = None
+
+    def _push(self, nudge: Nudge, step: int) -> None:
+        """Give the block the velocity that brings it to the next point of its path.
+
+        The path is straight and starts and ends at rest. The engine lets the block rub on the
+        table, fall and strike others meanwhile; what is missing is made up for in the next step.
+        """
+        block = self._objects[self.object_names.index(nudge.block)]
+        (x, y, _), _ = self._call('getBasePositionAndOrientation', block)
+        (_, _, falling), _ = self._call('getBaseVelocity', block)
+        if step == 0:
+            self._nudge_path = tuple(
+                (x + share * nudge.displacement_m[0], y + share * nudge.displacement_m[1])
+                for share in minimum_jerk(NUDGE_STEPS)
+            )
+        to_x, to_y = self._nudge_path[step]
+        velocity = ((to_x - x) / self.step_period_s, (to_y - y) / self.step_period_s, falling)
+        self._call('resetBaseVelocity', block, velocity, (0.0, 0.0, 0.0))
+
+    def _contacts(self) -> Any:
+        """Return the contacts of the arm after the last step, as PyBullet has them."""
+        if self._touching is None:
+            # A filter on bodyA makes the arm the first of the two bodies in every contact.
+            self._touching = self._call('getContactPoints', bodyA=self._arm)
+        return self._touching
 
     def state(self) -> BodyState:
         """Return the state after the last step."""
@@ -111,8 +160,7 @@ class BulletWorld(World):
             position, orientation = bullet.getBasePositionAndOrientation(body, client)
             poses += position
             poses += orientation
-        # A filter on bodyA makes the arm the first of the two bodies in every contact.
-        contacts = bullet.getContactPoints(bodyA=self._arm, physicsClientId=client)
+        contacts = self._contacts()
         if contacts:
             find = self._index.get
             links = np.array([contact[3] for contact in contacts], np.int32)
@@ -147,3 +195,12 @@ def checked_vector(values: Sequence[float], size: int, what: str) -> tuple[float
     if len(vector) != size or not all(map(math.isfinite, vector)):
         raise BadCommand(f'{what} must be {size} finite numbers, not {list(vector)}')
     return vector
+
+
+def minimum_jerk(steps: int) -> tuple[float, ...]:
+    """Return the share of a way from rest to rest that lies behind after each of its steps.
+
+    Flash and Hogan (1985), 10 t^3 - 15 t^4 + 6 t^5. The last share is 1.
+    """
+    times = (step / steps for step in range(1, steps + 1))
+    return tuple(time * time * time * (10 - time * (15 - 6 * time)) for time in times)

@@ -5,17 +5,17 @@ Numbers without another source are from an earlier public state of the paper's r
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from alpha_chaos.bodies.base import (
     NOTHING,
     BadCommand,
     Block,
-    Body,
     EndEffector,
     GripOutcome,
+    Tabletop,
 )
 from alpha_chaos.bodies.bullet import BulletWorld, checked_vector
 from alpha_chaos.plan import Waypoints
@@ -40,12 +40,14 @@ VELOCITY_GAIN = 1.0
 WEAKEST_GRIP_N = 1.0  # of a weakened grip; only an effort of 0 lets go
 
 
-class Kuka(Body):
+class Kuka(Tabletop):
     """The paper's arm, table and three blocks.
 
     There is no gripper: a grip fixes the named block to the end effector wherever it is, and
     takes no time. A later command with less effort weakens that constraint.
     """
+
+    block_edge_m: ClassVar[float] = CUBE_EDGE_M * CUBE_SCALING
 
     kind: Literal['kuka'] = 'kuka'
     blocks: tuple[Block, ...] = Field(
@@ -57,22 +59,6 @@ class Kuka(Body):
         min_length=1,
         description='loose blocks, in the order they are loaded',
     )
-    table_friction: float | None = Field(
-        default=None, ge=0, description='lateral friction coefficient; None: as its model says'
-    )
-
-    @field_validator('blocks')
-    @classmethod
-    def _names_are_unique(cls, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        names = [block.name for block in blocks]
-        if len(set(names)) < len(names):
-            raise ValueError(f'two blocks have the same name: {", ".join(names)}')
-        return blocks
-
-    @property
-    def objects(self) -> tuple[str, ...]:
-        """Return the names of the blocks."""
-        return tuple(block.name for block in self.blocks)
 
     @property
     def waypoints(self) -> Waypoints:
@@ -103,6 +89,7 @@ class KukaWorld(BulletWorld):
         for link in range(-1, self._call('getNumJoints', self._arm)):
             self._call('setCollisionFilterPair', self._arm, table, link, -1, 0)
         self._load_blocks('cube_small.urdf', body.blocks, CUBE_EDGE_M, CUBE_SCALING)
+        self._prepare_nudge(body.nudge)
         self._constraint = NOTHING
         self._weakened = False
         self._opening_m = 0.0
