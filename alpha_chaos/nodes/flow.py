@@ -7,6 +7,7 @@ as a motion or a planner takes. Here a coroutine is resumed by the future it wai
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar, cast
 
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.service import Service
@@ -80,6 +81,12 @@ class Flow:
         self._on_end(value, error)
 
 
+def _once(node: Node, seconds: float, fire: Callable[[], None]) -> Any:
+    # In a group of its own, which goes when it goes: a group never forgets a member.
+    group = ReentrantCallbackGroup()
+    return node.create_timer(seconds, fire, callback_group=group, clock=_WALL)
+
+
 def after(node: Node, seconds: float) -> Future:
     """Return a future that is done after that much wall-clock time."""
     future = Future()
@@ -90,7 +97,7 @@ def after(node: Node, seconds: float) -> Future:
         if not future.done():
             future.set_result(None)
 
-    timer = node.create_timer(seconds, fire, clock=_WALL)
+    timer = _once(node, seconds, fire)
     return future
 
 
@@ -120,7 +127,7 @@ def in_time(node: Node, future: Any, seconds: float, what: str) -> 'Wait[Any]':
         else:
             either.set_result(done.result())
 
-    timer = node.create_timer(seconds, fire, clock=_WALL)
+    timer = _once(node, seconds, fire)
     future.add_done_callback(ready)
     return Wait(either)
 

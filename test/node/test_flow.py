@@ -293,3 +293,10 @@ def test_waiting_costs_nothing(stage):
     used = time.thread_time() - cpu
     flow.cancel(Cancelled())
     assert used < 0.1, f'{used:.3f} s of CPU in 1 s of waiting'
+
+
+def test_a_node_does_not_grow_by_what_it_has_waited_for(stage):
+    before = len(stage.probe.default_callback_group.entities)
+    for _ in range(5):
+        stage.answer(after(stage.probe, 0.001))
+    assert len(stage.probe.default_callback_group.entities) == before
