@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from alpha_chaos.bag.reader import Recording
+from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import episode_graph
 from alpha_chaos.msg import SafetyEvent, StepState
 from alpha_chaos.nodes.oracle_planner_node import OraclePlannerNode
@@ -13,6 +14,8 @@ from alpha_chaos.planners.base import PlanReply, Provenance
 from alpha_chaos.run.job import Job
 from alpha_chaos.run.processes import node_class
 
+PLAN_STEPS = 5 * 240 + 2 * 90  # of body panda: five motions, and closing and opening the hand
+REST_STEPS = 60
 NOBODY = Provenance(planner='nobody', provider='scripted')
 
 
@@ -75,8 +78,8 @@ def graph(stage, control):
     """Return a function that puts the graph on the stage."""
     made = []
 
-    def make(**options):
-        made.append(Graph(stage, control, **options))
+    def make(episode=control, **options):
+        made.append(Graph(stage, episode, **options))
         return made[-1]
 
     yield make
@@ -97,6 +100,80 @@ def planner(plan):
             self._planner = Thinker()
 
     return Node
+
+
+def strikes_once(fault, draws_a_message):
+    """Return a seed with which a fault of probability 0.5 strikes first, and then no more."""
+    for seed in range(1000):
+        draws = generator('seed_sequence', seed, fault, 0)
+        first = [float(draws.random(draws_a_message)[0]) for _ in range(4)]
+        if first[0] < 0.5 and min(first[1:]) >= 0.5:
+            return seed
+    raise AssertionError('no such seed')
+
+
+def with_recovery(episode, recovery, fault=None, *, seed=0, planner='oracle'):
+    return episode.model_copy(
+        update={
+            'planner': {'kind': planner},
+            'faults': () if fault is None else (fault,),
+            'recovery': recovery,
+            'seed': seed,
+            'draws': 'seed_sequence',
+            # Its grasp is robust, so that a recovery ends as it should.
+            'body': {'kind': 'panda'},
+        }
+    )
+
+
+def test_a_rejected_plan_is_asked_for_again(graph, control, tmp_path):
+    fault = {'kind': 'plan_corruption', 'probability': 0.5}
+    seed = strikes_once('plan_corruption', 4)
+    episode = with_recovery(
+        control, {'kind': 'retry', 'tries': 2}, fault, seed=seed, planner='oracle_json'
+    )
+    row = graph(episode).run(bag=tmp_path / 'bag')
+    assert (row.status, row.reason, row.steps) == ('done', '', PLAN_STEPS + REST_STEPS)
+    assert (row.recovery.kind, row.recovery.tries, row.recovery.plans) == ('retry', 1, 2)
+    assert (row.planner.calls, row.plan.valid) == (2, True)
+    asked = [
+        list(exchange.message.reasons)
+        for exchange in Recording(tmp_path / 'bag').exchanges()
+        if exchange.type.endswith('Plan_Request') and exchange.side == 'client'
+    ]
+    assert asked[0] == []
+    assert asked[1][0].startswith('missing key')
+
+
+def test_after_the_last_try_a_rejected_plan_stays_rejected(graph, control):
+    fault = {'kind': 'plan_corruption', 'probability': 1.0}
+    episode = with_recovery(control, {'kind': 'retry', 'tries': 2}, fault, planner='oracle_json')
+    row = graph(episode).run()
+    assert (row.status, row.steps, row.recovery.plans) == ('task_failed', 60, 3)
+    assert row.reason.startswith('plan_rejected: ')
+
+
+def test_a_lost_block_is_fetched_again(graph, control, tmp_path):
+    fault = {'kind': 'grasp_slip', 'probability': 0.5, 'effort_factor': 0.0}
+    seed = strikes_once('grasp_slip', 1)
+    episode = with_recovery(control, {'kind': 'regrasp', 'tries': 2}, fault, seed=seed)
+    row = graph(episode).run(bag=tmp_path / 'bag')
+    assert row.status == 'done', row.reason
+    assert (row.recovery.tries, row.recovery.plans, row.recovery.observations) == (1, 2, 3)
+    assert row.steps == 2 * (PLAN_STEPS + 60) + REST_STEPS  # each look waits for 60 steps
+    assert row.slip.slipped
+    recording = Recording(tmp_path / 'bag')
+    assert recording.digest() == row.digest
+
+
+def test_an_old_scene_is_looked_at_again(graph, control):
+    fault = {'kind': 'sensor_lag', 'lag_s': 0.5}
+    row = graph(with_recovery(control, {'kind': 'replan'}, fault)).run()
+    # Seen are 0 s, where the blocks still fall, then 0.5 s and 1.0 s, which agree.
+    assert (row.recovery.tries, row.recovery.observations) == (2, 3)
+    assert row.observation.delivered_lag_s == pytest.approx(0.5)
+    assert row.observation.staleness_m < 1e-4
+    assert (row.status, row.steps) == ('done', 2 * 120 + PLAN_STEPS + REST_STEPS)
 
 
 def test_attempts_follow_each_other_and_end_the_same(graph, tmp_path):
