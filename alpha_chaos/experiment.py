@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,15 +16,17 @@ from alpha_chaos.calibration import Calibration
 from alpha_chaos.plugins import BadSetting, Plugin, parse, unknown
 from alpha_chaos.resources import config_folder
 from alpha_chaos.settings_file import Location, SettingsFile, find
+from alpha_chaos.variation import Variation
 
 if TYPE_CHECKING:
     from alpha_chaos.bodies.base import Body
     from alpha_chaos.faults.base import Fault
     from alpha_chaos.planners.base import Planner
+    from alpha_chaos.recovery.base import Recovery
     from alpha_chaos.tasks.base import Task
 
 DrawRule = Literal['mersenne_twister', 'seed_sequence']
-SeedRule = Literal['run_id_modulo', 'run_id_hash']
+SeedRule = Literal['run_id_modulo', 'run_id_hash', 'episode_hash']
 # Names become parts of file names, of run_ids and of ROS names.
 Word = Annotated[str, StringConstraints(pattern=r'^[a-z][a-z0-9_]*$', max_length=60)]
 Settings = dict[str, JsonValue]
@@ -45,7 +47,9 @@ class Episode(_Strict):
     planner: Settings = Field(description='settings of the planner plug-in')
     condition: str = Field(description='cell of the experiment: run_id without its number')
     fault_class: str = Field(description='condition without its label')
-    label: str = Field(default='', description='name of the intensity, empty for none')
+    label: str = Field(
+        default='', description='name of the intensity, of a grid all of them; empty for none'
+    )
     intensity: float | None = None
     calibration: str = Field(description='what turned the intensity into physical units')
     episode_index: int = Field(ge=0, description='number of the episode in its condition')
@@ -59,7 +63,9 @@ class Episode(_Strict):
     recovery: Settings = Field(
         default={'kind': 'none'}, description="settings of the arm's recovery plug-in"
     )
-    control: str = Field(default='', description='fault-free condition on the same seeds')
+    control: str = Field(
+        default='', description='fault-free condition on the same seeds; empty where there is none'
+    )
     think_time: Literal['frozen'] = 'frozen'
     real_time_factor: float = Field(default=0.0, ge=0, description='0: as fast as possible')
 
@@ -94,6 +100,17 @@ class ConditionSettings(_Strict):
     intensity: float | None = Field(
         default=None, ge=0, le=1, description='the same as a number without a label [1]'
     )
+    grid: dict[Word, Annotated[tuple[Word, ...], Field(min_length=1)]] = Field(
+        default={},
+        description='faults and the labels of each; every combination is a cell '
+        '<name>_<label>_<label>',
+    )
+    body: Settings = Field(default={}, description="changes to the experiment's body")
+    control: Word | None = Field(
+        default=None,
+        description='cell to compare with on the same seeds; by default the first one without '
+        'faults that has the same body. Needs seed_rule: episode_hash',
+    )
     episodes: int = Field(default=1, ge=1, le=MAX_EPISODES)
 
 
@@ -105,13 +122,19 @@ class ExperimentSettings(_Strict):
     seed_rule: SeedRule = Field(
         default='run_id_hash',
         description='run_id_modulo: the paper, master_seed + first 32 bits of the SHA-256 of '
-        'run_id modulo 10000; run_id_hash: 63 bits of the SHA-256 of both',
+        'run_id modulo 10000; run_id_hash: 63 bits of the SHA-256 of both; episode_hash: of '
+        'master_seed and the number of the episode, so that it is the same in every condition',
     )
     draws: DrawRule = 'seed_sequence'
     calibration: str = Field(default='', description='needed where a condition has an intensity')
     body: Settings
+    vary: Variation | None = Field(
+        default=None, description="what is drawn for each episode from the episode's seed"
+    )
     task: Settings
-    arms: dict[Word, Settings] = Field(min_length=1, description='planner of each arm')
+    arms: dict[Word, Settings] = Field(
+        min_length=1, description="planner of each arm, and its 'recovery' if it has one"
+    )
     conditions: tuple[ConditionSettings, ...] = Field(min_length=1)
     real_time_factor: float = Field(
         default=0.0, ge=0, le=1000, description='0: as fast as possible'
@@ -127,10 +150,11 @@ class ExperimentSettings(_Strict):
 
 @dataclass(frozen=True)
 class Arm:
-    """What is compared: the planner of one side of a pair."""
+    """What is compared: one side of a pair."""
 
     name: str
     planner: 'Planner'
+    recovery: 'Recovery'
 
 
 @dataclass(frozen=True)
@@ -142,6 +166,8 @@ class Cell:
     label: str
     intensity: float | None
     faults: tuple['Fault', ...]
+    body: 'Body'
+    control: str
     episodes: int
 
     @property
@@ -161,6 +187,7 @@ class Experiment:
     draws: DrawRule
     calibration: Calibration | None
     body: 'Body'
+    vary: Variation | None
     task: 'Task'
     arms: tuple[Arm, ...]
     cells: tuple[Cell, ...]
@@ -183,6 +210,8 @@ class Experiment:
         if self.seed_rule == 'run_id_modulo':
             digest = hashlib.sha256(run_id.encode()).hexdigest()
             return self.master_seed + int(digest[:8], 16) % 10_000
+        if self.seed_rule == 'episode_hash':
+            run_id = str(int(run_id.rpartition('_')[2]))
         digest = hashlib.sha256(f'{self.master_seed}/{run_id}'.encode()).hexdigest()
         return int(digest[:16], 16) >> 1
 
@@ -207,15 +236,23 @@ class Experiment:
                 episode_index=index,
                 seed=self.seed(run_id),
                 draws=self.draws,
-                body=_settings(self.body),
+                body=body,
                 task=_settings(self.task),
                 faults=tuple(map(_settings, cell.faults)),
+                recovery=_settings(arm.recovery),
+                control=cell.control,
                 real_time_factor=self.real_time_factor,
             )
             for cell in self.cells
             for index, run_id in enumerate(cell.run_ids)
+            for body in (self._drawn_body(cell, run_id),)
             for arm in chosen
         ]
+
+    def _drawn_body(self, cell: Cell, run_id: str) -> Settings:
+        if self.vary is None:
+            return _settings(cell.body)
+        return _settings(self.vary.drawn(cell.body, self.seed(run_id)))
 
     def episode(self, run_id: str, arm: str) -> Episode:
         """Return one episode; raises BadSetting for a run_id or an arm that there is not."""
@@ -242,6 +279,15 @@ class Experiment:
             ),
         )
 
+    def with_replicates(self, episodes: int) -> 'Experiment':
+        """Return the experiment with this many episodes in every cell.
+
+        :raises BadSetting: for more than run_ids can count
+        """
+        if not 1 <= episodes <= MAX_EPISODES:
+            raise BadSetting(f'replicates: {episodes} is not between 1 and {MAX_EPISODES}')
+        return replace(self, cells=tuple(replace(cell, episodes=episodes) for cell in self.cells))
+
     def manifest(self) -> dict[str, Any]:
         """Return the experiment as it was expanded, as JSON."""
         return {
@@ -253,8 +299,10 @@ class Experiment:
             'draws': self.draws,
             'calibration': self.calibration.as_json() if self.calibration else None,
             'body': _settings(self.body),
+            'vary': self.vary.model_dump(mode='json') if self.vary else None,
             'task': _settings(self.task),
             'arms': {arm.name: _settings(arm.planner) for arm in self.arms},
+            'recoveries': {arm.name: _settings(arm.recovery) for arm in self.arms},
             'cells': [
                 {
                     'name': cell.name,
@@ -262,6 +310,8 @@ class Experiment:
                     'label': cell.label,
                     'intensity': cell.intensity,
                     'faults': [_settings(fault) for fault in cell.faults],
+                    'body': _settings(cell.body),
+                    'control': cell.control,
                     'episodes': cell.episodes,
                     'seeds': [self.seed(run_id) for run_id in cell.run_ids],
                 }
@@ -288,6 +338,18 @@ class Experiment:
         return tuple(arm for arm in self.arms if arm.name in wanted)
 
 
+@dataclass(frozen=True)
+class _Level:
+    """An intensity, and what it means."""
+
+    calibration: Calibration
+    label: str
+    intensity: float
+
+    def settings(self, kind: str) -> Settings:
+        return self.calibration.settings(kind, self.label, self.intensity)
+
+
 class _Reader:
     """Turns the settings of one file into an experiment, or into the complaint about them."""
 
@@ -302,14 +364,10 @@ class _Reader:
     def experiment(self) -> Experiment:
         settings = self._settings
         with self._at(('body',)):
-            body = parse(catalogues.bodies(), settings.body, 'body')
+            self._body: Body = parse(catalogues.bodies(), settings.body, 'body')
         with self._at(('task',)):
-            task = parse(catalogues.tasks(), settings.task, 'task')
-            _check_objects(task, body)
-        arms = []
-        for name, planner in settings.arms.items():
-            with self._at(('arms', name)):
-                arms.append(Arm(name, parse(catalogues.planners(), planner, 'planner')))
+            self._task: Task = parse(catalogues.tasks(), settings.task, 'task')
+            _check_objects(self._task, self._body)
         return Experiment(
             name=self._file.path.stem,
             description=settings.description,
@@ -317,51 +375,142 @@ class _Reader:
             seed_rule=settings.seed_rule,
             draws=settings.draws,
             calibration=self._calibration,
-            body=body,
-            task=task,
-            arms=tuple(arms),
+            body=self._body,
+            vary=settings.vary,
+            task=self._task,
+            arms=tuple(self._arm(name) for name in settings.arms),
             cells=self._cells(),
             real_time_factor=settings.real_time_factor,
         )
 
+    def _arm(self, name: str) -> Arm:
+        planner = dict(self._settings.arms[name])
+        recovery = planner.pop('recovery', {'kind': 'none'})
+        if not isinstance(recovery, dict):
+            text = 'a recovery is settings, as {kind: retry, tries: 2}'
+            raise self._file.problem(('arms', name, 'recovery'), text)
+        with self._at(('arms', name, 'recovery')):
+            parsed = parse(catalogues.recoveries(), recovery, 'recovery')
+        with self._at(('arms', name)):
+            return Arm(name, parse(catalogues.planners(), planner, 'planner'), parsed)
+
     def _cells(self) -> tuple[Cell, ...]:
         cells: dict[str, Cell] = {}
+        numbers: dict[str, int] = {}
         for number, condition in enumerate(self._settings.conditions):
             for cell in self._cells_of(condition, ('conditions', number)):
                 if cell.name in cells:
                     text = f'there are two conditions {cell.name!r}'
                     raise self._file.problem(('conditions', number, 'name'), text)
                 cells[cell.name] = cell
-        return tuple(cells.values())
+                numbers[cell.name] = number
+        return tuple(
+            replace(cell, control=self._control(cell, cells, ('conditions', numbers[cell.name])))
+            for cell in cells.values()
+        )
+
+    def _control(self, cell: Cell, cells: Mapping[str, Cell], at: Location) -> str:
+        """Return the name of the fault-free cell on the same seeds, '' if there is none."""
+        condition = self._settings.conditions[int(at[1])]
+        named = condition.control
+        if self._settings.seed_rule != 'episode_hash':
+            if named is not None:
+                text = 'a control has the same seeds only under seed_rule: episode_hash'
+                raise self._file.problem((*at, 'control'), text)
+            return ''
+        if named is None:
+            if not cell.faults:
+                return ''
+            same = (
+                other.name
+                for other in cells.values()
+                if not other.faults and other.body == cell.body
+            )
+            named = next(same, '')
+            if not named:
+                return ''
+        where = (*at, 'control')
+        if named not in cells:
+            raise self._file.problem(where, unknown('condition', named, cells))
+        if named == cell.name or cells[named].faults:
+            text = f'a control is another condition, without faults; {named!r} is not'
+            raise self._file.problem(where, text)
+        if cells[named].episodes < cell.episodes:
+            text = (
+                f'control {named!r} has {cells[named].episodes} episodes, so some of these '
+                f'{cell.episodes} would have nothing to be compared with'
+            )
+            raise self._file.problem((*at, 'episodes'), text)
+        return named
 
     def _cells_of(self, condition: ConditionSettings, at: Location) -> Iterator[Cell]:
-        keys = ('labels', 'label', 'intensity')
-        given = [key for key in keys if getattr(condition, key) not in ((), None)]
+        keys = ('grid', 'labels', 'label', 'intensity')
+        given = [key for key in keys if getattr(condition, key) not in ({}, (), None)]
         if len(given) > 1:
             raise self._file.problem((*at, given[1]), f'give either {given[0]} or {given[1]}')
+        if condition.grid and condition.faults:
+            raise self._file.problem((*at, 'faults'), 'give either grid or faults')
         known = catalogues.faults()
-        for number, fault in enumerate(condition.faults):
-            kind = fault.get('kind')
+        kinds = [
+            *(((*at, 'faults', n), fault.get('kind')) for n, fault in enumerate(condition.faults)),
+            *(((*at, 'grid', kind), kind) for kind in condition.grid),
+        ]
+        for where, kind in kinds:
             if not isinstance(kind, str) or kind not in known:
-                raise self._file.problem((*at, 'faults', number), unknown('fault', kind, known))
-        if not given:
-            faults = self._faults(condition, at, lambda kind: {})
-            yield Cell(condition.name, condition.name, '', None, faults, condition.episodes)
-            return
-        calibrated = self._calibrated(condition, (*at, given[0]))
-        for name, label, where in _levels(condition, at):
-            with self._at(where):
-                intensity = condition.intensity
-                if intensity is None:
-                    intensity = calibrated.intensity(label)
-                settings = partial(calibrated.settings, label=label, intensity=intensity)
-            faults = self._faults(condition, at, settings)
-            yield Cell(name, condition.name, label, intensity, faults, condition.episodes)
+                raise self._file.problem(where, unknown('fault', kind, known))
+        body = self._body_of(condition, at)
+        for label, intensity, faults in self._levels(condition, at):
+            # A condition given one intensity is one cell, and needs no other name.
+            many = condition.grid or condition.labels
+            name = f'{condition.name}_{label}' if many else condition.name
+            yield Cell(
+                name, condition.name, label, intensity, faults, body, '', condition.episodes
+            )
 
-    def _calibrated(self, condition: ConditionSettings, at: Location) -> Calibration:
+    def _body_of(self, condition: ConditionSettings, at: Location) -> 'Body':
+        body: Body = self._body
+        where: Location = ('vary',)
+        if condition.body:
+            where = (*at, 'body')
+            with self._at(where):
+                changed = {**self._settings.body, **condition.body}
+                body = parse(catalogues.bodies(), changed, 'body')
+                _check_objects(self._task, body)
+        if self._settings.vary is not None:
+            with self._at(where):
+                self._settings.vary.check(body)
+        return body
+
+    def _levels(
+        self, condition: ConditionSettings, at: Location
+    ) -> Iterator[tuple[str, float | None, tuple['Fault', ...]]]:
+        """Return label, intensity and faults of each cell of a condition."""
+        kinds = [str(fault['kind']) for fault in condition.faults]
+        if condition.grid:
+            for labels in product(*condition.grid.values()):
+                chosen = zip(condition.grid, labels, strict=True)
+                faults = [self._of_grid(kind, label, at) for kind, label in chosen]
+                yield '_'.join(labels), None, tuple(faults)
+        elif condition.labels:
+            for number, label in enumerate(condition.labels):
+                level = self._level(kinds, label, None, (*at, 'labels', number))
+                yield label, level.intensity, self._faults(condition, level, at)
+        elif condition.label is None and condition.intensity is None:
+            yield '', None, self._faults(condition, None, at)
+        else:
+            where = (*at, 'intensity' if condition.label is None else 'label')
+            level = self._level(kinds, condition.label or '', condition.intensity, where)
+            yield level.label, level.intensity, self._faults(condition, level, at)
+
+    def _of_grid(self, kind: str, label: str, at: Location) -> 'Fault':
+        where = (*at, 'grid', kind)
+        return self._fault({'kind': kind}, self._level((kind,), label, None, where), where)
+
+    def _level(
+        self, kinds: Sequence[str], label: str, intensity: float | None, at: Location
+    ) -> '_Level':
         if self._calibration is None:
             raise self._file.problem(at, 'an intensity means nothing without a calibration')
-        kinds = [fault.get('kind') for fault in condition.faults]
         if not any(kind in self._calibration.parameters for kind in kinds):
             known = ', '.join(self._calibration.parameters)
             raise self._file.problem(
@@ -369,17 +518,23 @@ class _Reader:
                 f'calibration {self._calibration.name!r} has none of the faults of this '
                 f'condition, so its intensity would change nothing; it has {known}',
             )
-        return self._calibration
+        with self._at(at):
+            if intensity is None:
+                intensity = self._calibration.intensity(label)
+        return _Level(self._calibration, label, intensity)
 
     def _faults(
-        self, condition: ConditionSettings, at: Location, calibrated: Callable[[str], Settings]
+        self, condition: ConditionSettings, level: '_Level | None', at: Location
     ) -> tuple['Fault', ...]:
-        faults = []
-        for number, settings in enumerate(condition.faults):
-            with self._at((*at, 'faults', number)):
-                whole = {**calibrated(str(settings.get('kind'))), **settings}
-                faults.append(parse(catalogues.faults(), whole, 'fault'))
-        return tuple(faults)
+        return tuple(
+            self._fault(settings, level, (*at, 'faults', number))
+            for number, settings in enumerate(condition.faults)
+        )
+
+    def _fault(self, settings: Settings, level: '_Level | None', at: Location) -> 'Fault':
+        with self._at(at):
+            calibrated = level.settings(str(settings['kind'])) if level else {}
+            return parse(catalogues.faults(), {**calibrated, **settings}, 'fault')
 
     @contextmanager
     def _at(self, location: Location) -> Iterator[None]:
@@ -388,14 +543,6 @@ class _Reader:
             yield
         except BadSetting as error:
             raise self._file.problem(location, str(error)) from None
-
-
-def _levels(condition: ConditionSettings, at: Location) -> Iterator[tuple[str, str, Location]]:
-    """Return name and label of each cell, and where in the file its intensity is."""
-    for index, label in enumerate(condition.labels):
-        yield f'{condition.name}_{label}', label, (*at, 'labels', index)
-    if not condition.labels:
-        yield condition.name, condition.label or '', at
 
 
 def _check_objects(task: 'Task', body: 'Body') -> None:

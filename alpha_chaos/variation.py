@@ -47,8 +47,7 @@ class Variation(BaseModel):
 
         :raises BadSetting: saying what would be right
         """
-        if not isinstance(body, Tabletop):
-            raise BadSetting(f'body {body.kind!r} has no blocks on a table that could be varied')
+        body = _tabletop(body)
         # Two cubes that may be turned are apart if their circumscribed circles are.
         apart_m = body.block_edge_m * (math.sqrt(2) if self.yaw_rad > 0 else 1)
         for one, other in combinations(body.blocks, 2):
@@ -62,12 +61,13 @@ class Variation(BaseModel):
                     f'other; their centres must stay {apart_m:.3f} m apart'
                 )
 
-    def drawn(self, body: Tabletop, seed: int) -> Tabletop:
+    def drawn(self, body: Body, seed: int) -> Tabletop:
         """Return the body of the episode with this seed.
 
         Every number is drawn whether it is used or not, the table's first: to vary one thing more,
         or one block more, leaves all others as they were.
         """
+        body = _tabletop(body)
         draws = default_rng(SeedSequence((seed, _STREAM)))
         table = draws.random()
         changes: dict[str, object] = {}
@@ -89,6 +89,12 @@ class Variation(BaseModel):
                 block_changes['mass_kg'] = _between(self.mass_kg, mass)
             blocks.append(block.model_copy(update=block_changes))
         return body.model_copy(update={**changes, 'blocks': tuple(blocks)})
+
+
+def _tabletop(body: Body) -> Tabletop:
+    if not isinstance(body, Tabletop):
+        raise BadSetting(f'body {body.kind!r} has no blocks on a table that could be varied')
+    return body
 
 
 def _between(bounds: tuple[float, float], share: float) -> float:

@@ -33,13 +33,17 @@ def run_experiment(
     isolation: Isolation,
     composed: bool,
     retries: int,
+    replicates: int | None = None,
     console: Console,
 ) -> int:
     """Run a matrix, print its result, and return the exit code.
 
+    :param replicates: episodes of every cell; None for what the experiment says
     :raises BadSetting: for anything the caller can put right
     """
     experiment = Experiment.load(name)
+    if replicates is not None:
+        experiment = experiment.with_replicates(replicates)
     folder = out or Path('runs') / experiment.name
     experiment = with_model(experiment, llm, model)
     decided, about = decide(experiment, arms, partial(_say, console))
