@@ -61,6 +61,34 @@ def test_the_reply_carries_its_provenance() -> None:
     assert (options.temperature, options.top_p) == (0.5, 0.8)
 
 
+def typed(text: str, **rest: Any) -> PlanReply:
+    answer = Completion(text, 'embedded', 'tiny', 'ab' * 32, 700, 99, 1.5, 'stop', **rest)
+    return Llm(handover='typed').plan(REQUEST, lambda question: answer)
+
+
+def test_a_typed_handover_has_a_plan_with_numbers_and_no_text() -> None:
+    answer = typed('{"actions":[{"action":"MOVE_TO","target":"red.hover"}]}')
+    assert (answer.text, answer.error) == (None, '')
+    assert answer.plan is not None
+    (action,) = answer.plan.actions
+    assert action.target == (0.5, -0.15, 0.655 + 0.15)  # type: ignore[union-attr]
+    assert answer.info.completion_tokens == 99
+
+
+@pytest.mark.parametrize(
+    ('text', 'code'),
+    [
+        ('I cannot do that.', 'not_json'),
+        ('{"actions":[]}', 'empty_plan'),
+        ('{"actions":[{"action":"MOVE_TO","target":"blue.hover"}]}', 'unseen_block'),
+    ],
+)
+def test_a_typed_handover_of_no_plan_is_the_planners_error(text: str, code: str) -> None:
+    answer = typed(text)
+    assert (answer.plan, answer.text) == (None, text)
+    assert (answer.error, answer.infrastructure) == (code, False)
+
+
 def test_a_refusal_is_a_reply_for_the_parser_to_judge() -> None:
     answer = reply('I cannot do that.')
     assert not answer.error
