@@ -3,6 +3,8 @@
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
@@ -49,6 +51,33 @@ def decode(data: bytes, msg_type: str, text: str = '') -> Any:
     """
     store = typestore() if not text or _holds(text, msg_type) else _earlier(text, msg_type)
     return store.deserialize_cdr(data, msg_type)
+
+
+def blank(msg_type: str) -> Any:
+    """Return a message of a type with nothing in it, as rclpy makes it."""
+    store = typestore()
+    _, fields = store.fielddefs[msg_type]
+    values = {name: _nothing(kind) for name, kind in fields}
+    return store.types[msg_type](**(values | _DEFAULTS.get(msg_type, {})))
+
+
+# Fields that do not begin with zero, in the messages that are in ours.
+_DEFAULTS = {'geometry_msgs/msg/Quaternion': {'w': 1.0}}
+
+
+def _nothing(kind: Any) -> Any:
+    """Return the value of an empty field, of a type as rosbags describes it."""
+    node, what = kind
+    if node == Nodetype.BASE:
+        return {'string': '', 'wstring': '', 'bool': False, 'float32': 0.0, 'float64': 0.0}.get(
+            what[0], 0
+        )
+    if node == Nodetype.NAME:
+        return blank(what)
+    (inner, of), length = what
+    if inner == Nodetype.BASE and of[0] not in ('string', 'wstring'):
+        return np.zeros(length if node == Nodetype.ARRAY else 0, of[0])
+    return [_nothing((inner, of)) for _ in range(length if node == Nodetype.ARRAY else 0)]
 
 
 @cache

@@ -24,6 +24,7 @@ from rosbags.serde import SerdeError
 from zstandard import ZstdError
 
 from alpha_chaos.bag.definitions import decode, definition, typestore
+from alpha_chaos.bag.plain import from_json
 from alpha_chaos.bag.steps import Steps, decode_steps
 from alpha_chaos.bag.writer import ABOUT, COMPLETE, MCAP_SHA256, METADATA
 from alpha_chaos.bodies.base import BodyState
@@ -201,7 +202,7 @@ class Recording:
                 origin=entry.origin,
                 type=entry.type,
                 time_ns=entry.stamp.sec * 10**9 + entry.stamp.nanosec,
-                message=self._decode(entry.payload.tobytes(), entry.type),
+                message=self._unpack(entry),
                 text=entry.text,
             )
 
@@ -292,11 +293,19 @@ class Recording:
                 position = self.step_states.object_pose[past[-1], names.index(name), :3]
         return float(position[0]), float(position[1]), float(position[2])
 
-    def _decode(self, data: bytes, msg_type: str) -> Any:
+    def _unpack(self, entry: Any) -> Any:
+        """Return the message that an exchange carries."""
+        known = self._definitions.get(entry.type, '')
         try:
-            return decode(data, msg_type, self._definitions.get(msg_type, ''))
+            return decode(entry.payload.tobytes(), entry.type, known)
         except (KeyError, SerdeError) as error:
-            raise CorruptBag(self.path, f'{msg_type} cannot be decoded: {error}') from None
+            if known:
+                raise CorruptBag(self.path, f'{entry.type} cannot be decoded: {error}') from None
+        try:
+            # Recorded without its definition, and the type has changed since.
+            return from_json(entry.text)
+        except ValueError as error:
+            raise CorruptBag(self.path, f'{entry.type} as text: {error}') from None
 
     # -- the file
 

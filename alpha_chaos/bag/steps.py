@@ -44,6 +44,28 @@ class Steps:
     contact_object: NDArray[np.int32]
     contact_force: NDArray[np.float64]
 
+    @classmethod
+    def of(
+        cls, states: Sequence[BodyState], step: NDArray[np.int64], time_ns: NDArray[np.int64]
+    ) -> 'Steps':
+        """Return states that were not recorded, one or more of them, in the same form.
+
+        :param step, time_ns: of each; what is more of them is left out
+        """
+        counts = [state.contact_force.size for state in states]
+        return cls(
+            step=step[: len(states)],
+            time_ns=time_ns[: len(states)],
+            joint_position=np.stack([state.joint_position for state in states]),
+            joint_velocity=np.stack([state.joint_velocity for state in states]),
+            object_pose=np.stack([state.object_pose for state in states]),
+            held=np.array([state.held for state in states], np.int32),
+            contact_from=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            contact_link=np.concatenate([state.contact_link for state in states]),
+            contact_object=np.concatenate([state.contact_object for state in states]),
+            contact_force=np.concatenate([state.contact_force for state in states]),
+        )
+
     def __len__(self) -> int:
         return len(self.step)
 

@@ -91,7 +91,7 @@ def settle(
         'llm': {**{arm: model.model_dump() for arm, model in old.llm.items()}, **llm},
         'versions': _versions(),
         'git': _git(),
-        'machine': {'system': platform.platform(), 'processor': _processor()},
+        'machine': {'system': platform.platform(), 'processor': processor()},
     }
     (out / BAGS).mkdir(parents=True, exist_ok=True)
     part = path.with_name(f'{FILE}.{os.getpid()}.part')
@@ -149,7 +149,8 @@ def _ask_git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return what the processor of this machine calls itself."""
     try:
         lines = Path('/proc/cpuinfo').read_text('utf-8').splitlines()
     except OSError:
