@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from alpha_chaos.bag.definitions import typestore
+from alpha_chaos.bag.definitions import blank, typestore
 from alpha_chaos.bag.writer import BagWriter, Summary
 from alpha_chaos.bodies.base import BodyState
 from alpha_chaos.graph import topics
@@ -17,8 +17,12 @@ PERIOD_NS = 4_166_667
 
 
 def made(kind: str, /, **fields: Any) -> Any:
-    """Return a message of this type."""
-    return typestore().types[kind](**fields)
+    """Return a message of this type; what is not given is empty."""
+    message = blank(kind)
+    for name, value in fields.items():
+        assert hasattr(message, name), name
+        setattr(message, name, value)
+    return message
 
 
 def stamp(time_ns: int) -> Any:
