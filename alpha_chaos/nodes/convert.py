@@ -9,9 +9,10 @@ from std_msgs.msg import Header
 
 from alpha_chaos.msg import Action, ActionPlan, PlannerInfo, SceneObservation, StepState
 from alpha_chaos.msg import SafetyEvent as SafetyEventMessage
+from alpha_chaos.msg import Waypoints as WaypointsMessage
 from alpha_chaos.nodes.clock import to_seconds
 from alpha_chaos.plan import ActionPlan as Plan
-from alpha_chaos.plan import Grip, MoveTo, ResolvedMoveTo
+from alpha_chaos.plan import Grip, MoveTo, ResolvedMoveTo, Waypoints
 from alpha_chaos.planners.base import Provenance
 from alpha_chaos.safety.dedup import SafetyEvent
 from alpha_chaos.safety.rules import StepView
@@ -66,6 +67,22 @@ def block_positions(scene: SceneObservation) -> dict[str, Vector]:
 def observed_at(scene: SceneObservation) -> float:
     """Return when a scene was sampled, in simulated time [s]."""
     return to_seconds(scene.header.stamp)
+
+
+def waypoints(message: WaypointsMessage) -> Waypoints:
+    """Return how far above blocks and zone the named waypoints lie [m]."""
+    return Waypoints(
+        hover=message.hover,
+        grasp=message.grasp,
+        lift=message.lift,
+        zone_hover=message.zone_hover,
+        zone_place=message.zone_place,
+    )
+
+
+def waypoints_message(waypoints: Waypoints) -> WaypointsMessage:
+    """Return the same as a message."""
+    return WaypointsMessage(**waypoints.model_dump())
 
 
 def plan_message(plan: Plan, header: Header, episode_id: str) -> ActionPlan:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from alpha_chaos.catalogues import bodies, planners
+from alpha_chaos.catalogues import planners
 from alpha_chaos.experiment import Episode
 from alpha_chaos.nodes.convert import (
     block_positions,
@@ -12,6 +12,7 @@ from alpha_chaos.nodes.convert import (
     plan_message,
     planner_info,
     vector,
+    waypoints,
 )
 from alpha_chaos.nodes.episode_node import EpisodeNode
 from alpha_chaos.nodes.flow import Respond, deferred_service
@@ -36,7 +37,6 @@ class PlannerNode(EpisodeNode):
         """Take the planner of the episode's arm, if it is one of this node's."""
         planner = parse(planners(), episode.planner, 'planner')
         self._planner = planner if planner.node == self.get_name() else None
-        self._waypoints = parse(bodies(), episode.body, 'body').waypoints
 
     def _on_plan(self, request: Plan.Request, response: Plan.Response, respond: Respond) -> None:
         if not self.is_mine(request.episode_id) or self._planner is None:
@@ -53,7 +53,7 @@ class PlannerNode(EpisodeNode):
             success_radius=request.success_radius,
             blocks=block_positions(scene),
             observed_s=observed_at(scene),
-            waypoints=self._waypoints,
+            waypoints=waypoints(request.waypoints),
             reasons=tuple(request.reasons),
         )
         planner, complete = self._planner, self._complete

@@ -6,7 +6,7 @@ import pytest
 from geometry_msgs.msg import Point, Pose
 from std_msgs.msg import Header
 
-from alpha_chaos.msg import Action, BlockState, SceneObservation
+from alpha_chaos.msg import Action, BlockState, SceneObservation, Waypoints
 from alpha_chaos.nodes.clock import to_time
 from alpha_chaos.nodes.oracle_planner_node import OraclePlannerNode
 from alpha_chaos.plan import ActionPlan
@@ -47,6 +47,7 @@ def question(attempt=ATTEMPT, blocks=(('red', RED),)):
         'block': 'red',
         'zone': zone,
         'success_radius': 0.05,
+        'waypoints': Waypoints(hover=0.15, grasp=0.02, lift=0.2, zone_hover=0.25, zone_place=0.06),
         'scene': SceneObservation(
             header=Header(stamp=to_time(0.5), frame_id='world'),
             episode_id=attempt,
@@ -170,6 +171,13 @@ def test_the_planner_is_told_what_was_seen_and_when(planner):
     assert (request.block, request.zone, request.success_radius) == ('red', ZONE, 0.05)
     assert dict(request.blocks) == {'red': RED, 'green': (0.5, 0.0, 0.65)}
     assert request.observed_s == 0.5
+    assert request.waypoints.model_dump() == {
+        'hover': 0.15,
+        'grasp': 0.02,
+        'lift': 0.2,
+        'zone_hover': 0.25,
+        'zone_place': 0.06,
+    }
 
 
 def test_a_block_that_was_not_seen_gives_no_plan_and_no_crash(planner):
