@@ -1,12 +1,14 @@
 """What a fault is: settings that make an injector, which sees messages in transit.
 
 A relay hands every message of a route to the injectors of the faults that name the route, in the
-order of the experiment file, and drains `Injector.decisions` after every hook.
+order of the experiment file, carries out the commands they add, and then drains
+`Injector.decisions`.
 """
 
+import re
 from abc import abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.random import Generator
@@ -15,25 +17,18 @@ from pydantic import Field, JsonValue
 from alpha_chaos.plugins import Plugin
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A topic message in transit.
-
-    :param data: the message as it was serialised; a fault on samples never looks inside
-    :param stamp_s: simulated time in its header [s]
-    :param sequence: number of the message on its route since the reset, the first is 1
-    """
-
-    data: bytes
-    stamp_s: float
-    sequence: int
+class Unreadable(ValueError):
+    """Bytes that are no message of their topic's type."""
 
 
 class Fields:
-    """Fields of a message, addressed by path ('target.pose.position.x')."""
+    """Fields of a message, addressed by path ('target.pose.position.x', 'blocks[0].name')."""
 
     def __init__(self, message: object) -> None:
         self.message = message
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fields) and bool(self.message == other.message)
 
     def has(self, path: str) -> bool:
         """Return whether the message has this field."""
@@ -43,30 +38,109 @@ class Fields:
             return False
         return True
 
+    def each(self, path: str) -> list[str]:
+        """Return the paths that one with wildcards stands for, in the order of the elements.
+
+        'blocks[*].pose' is 'blocks[0].pose' and so on, one for each block that there is.
+        """
+        sequence, wildcard, rest = path.partition('[*]')
+        if not wildcard:
+            return [path]
+        size = len(self.get(sequence))
+        return [one for at in range(size) for one in self.each(f'{sequence}[{at}]{rest}')]
+
     def get(self, path: str) -> Any:
         """Return the value of a field; raises AttributeError if there is none."""
         value: Any = self.message
-        for name in path.split('.'):
-            value = getattr(value, name)
+        for step in _steps(path):
+            value = _inside(value, step)
         return value
 
     def set(self, path: str, value: object) -> None:
         """Change a field; raises AttributeError if the message has none of this name."""
-        parent, _, name = path.rpartition('.')
-        owner = self.get(parent) if parent else self.message
-        getattr(owner, name)  # an object without slots would take a misspelt name silently
-        setattr(owner, name, value)
+        owner: Any = self.message
+        *way, last = _steps(path)
+        for step in way:
+            owner = _inside(owner, step)
+        _inside(owner, last)  # an object without slots would take a misspelt name silently
+        if isinstance(last, int):
+            owner[last] = value
+        else:
+            setattr(owner, last, value)
+
+
+def _steps(path: str) -> list[str | int]:
+    return [
+        int(index) if index else name for name, index in re.findall(r'([^.\[\]]+)|\[(\d+)\]', path)
+    ]
+
+
+def _inside(value: Any, step: str | int) -> Any:
+    if isinstance(step, str):
+        return getattr(value, step)
+    try:
+        return value[step]
+    except (IndexError, TypeError):
+        raise AttributeError(f'{type(value).__name__} has no element {step}') from None
+
+
+@dataclass(frozen=True)
+class Codec:
+    """Between the bytes of a topic's messages and objects with their fields."""
+
+    decode: Callable[[bytes], Any]
+    encode: Callable[[Any], bytes]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A topic message in transit.
+
+    :param data: the message as it was serialised
+    :param stamp_s: simulated time in its header [s]
+    :param sequence: number of the message on its route since the reset, the first is 1
+    :param codec: for faults that look inside; None where nobody can
+    """
+
+    data: bytes
+    stamp_s: float
+    sequence: int
+    codec: Codec | None = field(default=None, compare=False, repr=False)
+
+    def fields(self) -> Fields:
+        """Return the fields of a decoded copy.
+
+        :raises Unreadable: for bytes that are no message
+        """
+        if self.codec is None:
+            raise Unreadable('nobody can read this message')
+        try:
+            return Fields(self.codec.decode(self.data))
+        except Exception as error:  # whatever a decoder makes of what is not its own
+            raise Unreadable(str(error)) from error
+
+    def replaced(self, fields: Fields) -> 'Sample':
+        """Return this sample with other content; stamp and number stay."""
+        if self.codec is None:
+            raise Unreadable('nobody can write this message')
+        return replace(self, data=self.codec.encode(fields.message))
 
 
 @dataclass(frozen=True)
 class Command:
-    """A call that a fault adds: the last successful request of `route` again, changed.
+    """A call that a fault adds.
 
     :param changes: new values, by path ('max_effort')
+    :param request: what to ask for; None for the last request of `route` that succeeded, again
     """
 
     route: str
     changes: dict[str, JsonValue]
+    request: Fields | None = None
+
+
+def _no_answer() -> Fields:
+    raise NotImplementedError('nobody here can make an answer')
 
 
 @dataclass
@@ -75,8 +149,12 @@ class Call:
 
     :param sequence: number of the call on its route since the reset, the first is 1
     :param request: what the consumer sent, and may be changed in `on_request`
-    :param response: None until the provider answered; may be changed in `on_response`
-    :param commands: to be carried out, in order, before the request is forwarded
+    :param response: None until there is one; may be changed in `on_response`
+    :param commands: to be carried out, in order: those added in `on_request` before the request
+        is forwarded, those added in `on_response` before the consumer gets the response
+    :param answer: what a fault answers in the provider's place, set in `on_request`. The request
+        is not forwarded then; the other faults see it and the answer as they see any other
+    :param blank: makes an empty response of this call's type, to be filled in and put there
     """
 
     route: str
@@ -84,6 +162,8 @@ class Call:
     request: Fields
     response: Fields | None = None
     commands: list[Command] = field(default_factory=list)
+    answer: Fields | None = None
+    blank: Callable[[], Fields] = field(default=_no_answer, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -134,6 +214,12 @@ class Injector:
 
     def on_response(self, call: Call) -> None:
         """See, and maybe change, a response on its way to the consumer."""
+
+    def on_command(self, command: Command, succeeded: bool, message: str) -> None:
+        """Learn how a command ended that this injector has added; comes before `decisions`.
+
+        :param message: what the provider said, empty for nothing
+        """
 
     def decisions(self) -> list[Decision]:
         """Return the decisions since this was last asked, oldest first."""

@@ -18,14 +18,23 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from alpha_chaos.catalogues import faults
 from alpha_chaos.experiment import Episode
-from alpha_chaos.faults.base import Call, Command, Decision, Fault, Fields, Injector, Sample
+from alpha_chaos.faults.base import (
+    Call,
+    Codec,
+    Command,
+    Decision,
+    Fault,
+    Fields,
+    Injector,
+    Sample,
+)
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import Route
 from alpha_chaos.msg import Exchange, FaultEvent
 from alpha_chaos.nodes.clock import peek_nanoseconds, to_seconds, to_time
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams, Outlet
 from alpha_chaos.nodes.flow import Flow, Respond, Wait, deferred_service
-from alpha_chaos.nodes.goals import Done, PendingGoals, refusal
+from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals, refusal
 from alpha_chaos.nodes.interfaces import as_json, begins_with_stamp, full_name, load
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import BadSetting, parse
@@ -68,8 +77,28 @@ class Traffic:
     last: Any = None  # last request that succeeded, as the provider got it
     client: Any = None
     outlet: Outlet | None = None
+    codec: Codec | None = None  # of a topic
     stamped: bool = False  # messages of this topic say first when they were made
     goals: dict[bytes, Any] = field(default_factory=dict)
+
+    def blank(self) -> Fields:
+        """Return an empty response."""
+        kind = self.kind.Result if self.route.kind == 'action' else self.kind.Response
+        return Fields(kind())
+
+
+@dataclass(frozen=True)
+class Blow:
+    """What one fault made of a request or a response.
+
+    :param before: the message as JSON; likewise `after`, empty if it does not travel on
+    :param commands: what the fault wants done besides
+    """
+
+    armed: Armed
+    before: str
+    after: str
+    commands: list[Command]
 
 
 class FaultRelayNode(EpisodeNode):
@@ -135,6 +164,7 @@ class FaultRelayNode(EpisodeNode):
         if route.kind == 'topic':
             traffic.outlet = self.outlet(kind, route.output)
             traffic.stamped = begins_with_stamp(kind)
+            traffic.codec = Codec(lambda data: deserialize_message(data, kind), serialize_message)
             self.listen(kind, route.name, lambda data: self._pass_message(traffic, data), raw=True)
         elif route.kind == 'service':
             traffic.client = self.create_client(kind, route.name)
@@ -157,6 +187,7 @@ class FaultRelayNode(EpisodeNode):
                     goals.result,
                     handle_accepted_callback=goals.start,
                     cancel_callback=lambda handle: self._pass_cancel(traffic, handle),
+                    result_timeout=KEEP_RESULT_S,
                 )
             )
 
@@ -164,11 +195,15 @@ class FaultRelayNode(EpisodeNode):
         traffic.sequence += 1
         if traffic.stamped:
             self.now = to_time(peek_nanoseconds(data) * 1e-9)
-        samples: list[Sample] = [Sample(data, to_seconds(self.now), traffic.sequence)]
+        samples = [Sample(data, to_seconds(self.now), traffic.sequence, traffic.codec)]
         for armed in self._on(traffic.route.name):
             out: list[Sample] = []
             for sample in samples:
-                passed = list(armed.injector.on_message(sample))
+                try:
+                    passed = list(armed.injector.on_message(sample))
+                except Exception as error:  # the attempt is lost, the node is not
+                    self.spoil(f'fault {armed.fault.kind}', error)
+                    passed = [sample]
                 if decisions := armed.injector.decisions():
                     before = _text(traffic.kind, sample.data)
                     after = ''.join(_text(traffic.kind, one.data) for one in passed)
@@ -181,9 +216,10 @@ class FaultRelayNode(EpisodeNode):
     def _pass_request(self, traffic: Traffic, request: Any, respond: Respond) -> None:
         async def exchange() -> Any:
             call = await self._before(traffic, request)
-            response: Any = await Wait(traffic.client.call_async(call.request.message))
-            succeeded = not getattr(response, 'error', '')
-            return self._after(traffic, call, response, succeeded)
+            if call.answer is None:
+                response: Any = await Wait(traffic.client.call_async(call.request.message))
+                self._provided(traffic, call, response, not getattr(response, 'error', ''))
+            return await self._after(traffic, call)
 
         def ended(response: Any, error: BaseException | None) -> None:
             if error is not None:
@@ -201,19 +237,23 @@ class FaultRelayNode(EpisodeNode):
             if handle.is_active:
                 handle.publish_feedback(message.feedback)
 
-        try:
-            done = await self._drive(
-                traffic,
-                call.request.message,
-                key,
-                feedback,
-                lambda: bool(handle.is_cancel_requested),
-            )
-        finally:
-            traffic.goals.pop(key, None)
-        result = self._after(traffic, call, done.result, done.succeeded)
+        succeeded = True
+        if call.answer is None:
+            try:
+                done = await self._drive(
+                    traffic,
+                    call.request.message,
+                    key,
+                    feedback,
+                    lambda: bool(handle.is_cancel_requested),
+                )
+            finally:
+                traffic.goals.pop(key, None)
+            succeeded = done.succeeded
+            self._provided(traffic, call, done.result, succeeded)
+        result = await self._after(traffic, call)
         # A fault may have had its way with what the provider said.
-        return Done(result, bool(getattr(result, 'reached', done.succeeded)))
+        return Done(result, bool(getattr(result, 'reached', succeeded)))
 
     async def _drive(
         self,
@@ -241,47 +281,59 @@ class FaultRelayNode(EpisodeNode):
         return CancelResponse.ACCEPT
 
     async def _before(self, traffic: Traffic, original: Any) -> Call:
-        """Let the faults see a request; carry out the commands they add; return what goes on."""
+        """Let the faults see a request; return it as the provider gets it, or with an answer."""
         traffic.sequence += 1
         data = serialize_message(original)
-        request = deserialize_message(
-            data, type(original)
-        )  # the consumer's record stays as it was
-        call = Call(traffic.route.name, traffic.sequence, Fields(request))
+        # The consumer's record stays as it was.
+        request = deserialize_message(data, type(original))
+        call = Call(traffic.route.name, traffic.sequence, Fields(request), blank=traffic.blank)
         self._record(traffic, call.sequence, 'request', 'client', original, data)
-        added = self._strike(traffic, call, 'request', lambda injector: injector.on_request(call))
-        for fault, command in added:
-            await self._add(fault, command)
-        self._record(traffic, call.sequence, 'request', 'server', request)
+        await self._strike(traffic, call, 'request', lambda injector: injector.on_request(call))
+        if call.answer is None:
+            self._record(traffic, call.sequence, 'request', 'server', request)
         return call
 
-    def _after(self, traffic: Traffic, call: Call, original: Any, succeeded: bool) -> Any:
-        """Let the faults see a response; return what the consumer gets."""
+    def _provided(self, traffic: Traffic, call: Call, original: Any, succeeded: bool) -> None:
+        """Take what a provider has answered."""
         data = serialize_message(original)
-        response = deserialize_message(data, type(original))
+        call.response = Fields(deserialize_message(data, type(original)))
         if succeeded:
             traffic.last = call.request.message
         self._record(traffic, call.sequence, 'response', 'server', original, data)
-        call.response = Fields(response)
-        self._strike(traffic, call, 'response', lambda injector: injector.on_response(call))
+
+    async def _after(self, traffic: Traffic, call: Call) -> Any:
+        """Let the faults see a response; return what the consumer gets."""
+        if call.response is None:
+            call.response = call.answer
+        assert call.response is not None
+        await self._strike(traffic, call, 'response', lambda injector: injector.on_response(call))
+        response = call.response.message
         self._record(traffic, call.sequence, 'response', 'client', response)
         return response
 
-    async def _add(self, fault: str, command: Command) -> None:
-        """Send a provider what no consumer asked for, but a fault."""
-        traffic = self._traffic[command.route]
-        if traffic.last is None:
+    async def _add(self, fault: str, command: Command) -> tuple[bool, str]:
+        """Send a provider what no consumer asked for, but a fault; return how it ended."""
+        traffic = self._traffic.get(command.route)
+        if traffic is None or traffic.route.kind != 'action':
+            return False, f'this relay has no action {command.route}'
+        if command.route not in self.params.allow:
+            return False, f"the relay's parameter allow does not name {command.route}"
+        asked = traffic.last if command.request is None else command.request.message
+        if asked is None:
             self.get_logger().warning(f'{command.route}: nothing to repeat with other settings')
-            return
+            return False, 'nothing to repeat'
         traffic.sequence += 1
         sequence = traffic.sequence
-        goal = deserialize_message(serialize_message(traffic.last), type(traffic.last))
+        goal = deserialize_message(serialize_message(asked), type(asked))
         for path, value in command.changes.items():
             Fields(goal).set(path, value)
         self._record(traffic, sequence, 'request', 'server', goal, origin=fault)
         done = await self._drive(traffic, goal, b'fault')
         traffic.goals.pop(b'fault', None)
+        if done.succeeded and command.request is not None:
+            traffic.last = goal
         self._record(traffic, sequence, 'response', 'server', done.result, origin=fault)
+        return done.succeeded, str(getattr(done.result, 'message', ''))
 
     # -- faults
 
@@ -313,20 +365,26 @@ class FaultRelayNode(EpisodeNode):
     def _on(self, route: str) -> Iterator[Armed]:
         return (one for one in tuple(self._armed) if one.active and route in one.fault.routes)
 
-    def _strike(
+    async def _strike(
         self, traffic: Traffic, call: Call, stage: str, hook: Callable[[Injector], None]
-    ) -> list[tuple[str, Command]]:
-        """Let the faults at a request or response; return what they want sent besides."""
+    ) -> None:
+        """Let the faults at a request or response, and carry out what they want done besides."""
         message = call.request if stage == 'request' else call.response
         assert message is not None
-        added: list[tuple[str, Command]] = []
+        blows = []
         for armed in self._on(traffic.route.name):
+            known, answer = len(call.commands), call.answer
             before = as_json(message.message)
             hook(armed.injector)
-            after = as_json(message.message)
-            self._log(armed.injector.decisions(), traffic, stage, call.sequence, before, after)
-            added += [(armed.fault.kind, command) for command in call.commands[len(added) :]]
-        return added
+            after = as_json(message.message) if call.answer is answer else ''
+            blows.append(Blow(armed, before, after, call.commands[known:]))
+        for blow in blows:
+            for command in blow.commands:
+                succeeded, said = await self._add(blow.armed.fault.kind, command)
+                blow.armed.injector.on_command(command, succeeded, said)
+        for blow in blows:
+            decisions = blow.armed.injector.decisions()
+            self._log(decisions, traffic, stage, call.sequence, blow.before, blow.after)
 
     def _log(
         self,
