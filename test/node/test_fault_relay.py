@@ -390,7 +390,7 @@ def test_a_reset_of_the_faults_disarms_everything(relay):
     ('fault', 'why'),
     [
         ({'kind': 'sensor_lagg', 'lag_s': 0.5}, "did you mean 'sensor_lag'"),
-        ({'kind': 'earthquake'}, 'known: grasp_slip, plan_corruption, sensor_lag'),
+        ({'kind': 'earthquake'}, 'known: grasp_slip, gripper_delay, plan_corruption'),
         ({'lag_s': 0.5}, 'no fault is named; known: '),
         ({'kind': 'sensor_lag'}, 'lag_s'),
         ({**LAG, 'lagg_s': 1.0}, 'lagg_s'),

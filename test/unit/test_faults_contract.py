@@ -13,7 +13,7 @@ from alpha_chaos.faults.base import Fault
 from alpha_chaos.plugins import BadSetting, parse
 
 # Files of the package that are no faults.
-FRAME = {'__init__', 'base', 'draws'}
+FRAME = {'__init__', 'answer', 'base', 'draws'}
 FILES = sorted(
     path.stem
     for folder in alpha_chaos.faults.__path__
@@ -51,7 +51,7 @@ def test_the_same_seed_gives_the_same_episode(fault: Fault) -> None:
 def test_two_injectors_share_no_state(fault: Fault) -> None:
     alone = run(fault)
     recorders = [Recorder(fault, fault.injector(default_rng(7))) for _ in range(3)]
-    recorders[0].sample(b'seen by the first only', 0.0)
+    recorders[0].sample(0.0, b'seen by the first only')
     episode(recorders[0])
     assert episode(recorders[1]) == alone
     assert episode(recorders[2]) == alone
@@ -117,6 +117,13 @@ def test_every_decision_names_the_fault_and_is_json(fault: Fault) -> None:
         assert decision.draw is None or 0 <= decision.draw < 1
         assert json.loads(json.dumps(decision.detail, allow_nan=False)) == decision.detail
     json.dumps(record.evidence.detail, allow_nan=False)
+
+
+def test_bytes_that_are_no_message_pass_or_are_lost_and_never_crash(fault: Fault) -> None:
+    recorder = Recorder(fault, fault.injector(default_rng(7)))
+    recorder.sample(0.0)
+    for junk in (b'', b'{"blocks": [', b'\xff\xfe'):
+        recorder.sample(0.5, junk)
 
 
 def test_without_traffic_a_fault_was_not_exercised(fault: Fault) -> None:
