@@ -1,0 +1,377 @@
+"""Walk through a recorded attempt again, as its supervisor and its controller did.
+
+Phases, parser, recovery policy and verdict are the same functions, but what they are told comes
+from the recording: the states of every step, the scenes that came through, the answers of the
+planner and those of arm and gripper. The outcome is the attempt's row of the journal, and the
+list of what moved the world.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from alpha_chaos.analysis.difference import ABSENT, Contradiction
+from alpha_chaos.analysis.injection import CONSUMER, Passed
+from alpha_chaos.bag.plain import as_json
+from alpha_chaos.bag.reader import Exchange, Message, Recording
+from alpha_chaos.catalogues import bodies, planners, recoveries, tasks
+from alpha_chaos.episode import EpisodeRecord
+from alpha_chaos.experiment import Episode
+from alpha_chaos.plan import ActionPlan, Grip, MoveTo, PlanProblem, ResolvedMoveTo, Waypoints
+from alpha_chaos.plugins import explain, parse
+from alpha_chaos.recovery.base import Facts
+from alpha_chaos.tasks.base import Advance, Execute, MakePlan, Observe, Phase, Task, distance_m
+
+Vector = tuple[float, float, float]
+
+SCENE = 'scene'
+ARM, GRIPPER = 'arm/move_to', 'gripper/command'
+LAST_PHASES = ('drain', 'judge', 'done')
+_MOVE_TO, _GRIP = 0, 1  # kinds of Action.msg
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Simulated time that passed with nothing commanded, in steps."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a body was told, whether by a consumer or by a fault, and what it answered."""
+
+    request: Exchange
+    response: Exchange
+
+
+@dataclass
+class Walked:
+    """Where the walk led.
+
+    :param moved: what moved the world, in order
+    :param phases: names, as the supervisor said them
+    """
+
+    record: EpisodeRecord
+    moved: list[Wait | Command] = field(default_factory=list)
+    phases: list[str] = field(default_factory=list)
+
+
+def walk(
+    recording: Recording, exchanges: Sequence[Exchange], passed: Passed, record: EpisodeRecord
+) -> Walked:
+    """Return the way through an attempt that was recorded to its end; fills `record`.
+
+    :param passed: what became of the traffic in the relay
+    :raises Contradiction: where the recording does not show what its settings lead to
+    """
+    return _Walk(recording, exchanges, passed, record).run()
+
+
+class _Walk:
+    def __init__(
+        self,
+        recording: Recording,
+        exchanges: Sequence[Exchange],
+        passed: Passed,
+        record: EpisodeRecord,
+    ) -> None:
+        self._recording = recording
+        self._states = recording.step_states
+        self._names = recording.description.object_names
+        self._exchanges = exchanges
+        self._next = 0  # exchange
+        self._record = record
+        self._episode: Episode = record.episode
+        self._task: Task = parse(tasks(), self._episode.task, 'task')
+        self._walked = Walked(record)
+        self._delivered = passed.delivered.get(SCENE, [])
+        # Nobody hears the relay where there is none.
+        topic = '/relay/scene' if '/relay/scene' in recording.types else '/scene'
+        self._scenes: list[Message] = list(recording.messages(topic))
+        self._scene: Any = None
+        self._at = 0  # index of the newest state
+        self._now = 0  # index of the state the supervisor has last heard of
+        self._plan: ActionPlan | None = None  # accepted, and not replaced since
+        self._completed = False
+
+    def run(self) -> Walked:
+        first = self._states.step[:1].tolist()
+        if first != [self._task.first_step]:
+            raise Contradiction('/step_state first step', first, [self._task.first_step])
+        policy = parse(recoveries(), self._episode.recovery, 'recovery').policy()
+        for phase in self._task.phases:
+            due: list[Phase] = [phase]
+            while due:
+                now = due.pop(0)
+                self._walked.phases.append(now.name)
+                self._go_through(now)
+                due[:0] = added = list(policy.after(now, self._facts()))
+                if added:
+                    self._record.recovers(policy.rounds)
+        self._check_end()
+        places = self._states.object_pose[self._now, :, :3].tolist()
+        self._record.judgement = self._task.judge(dict(zip(self._names, places, strict=True)))
+        self._record.steps = max(0, int(self._states.step[self._now]))
+        self._record.digest = self._states.digest()
+        return self._walked
+
+    def _check_end(self) -> None:
+        said = [phase.phase for phase in self._recording.decoded('/phase')]
+        found = [*self._walked.phases, *LAST_PHASES]
+        if said != found:
+            raise Contradiction('/phase', said, found)
+        if self._next < len(self._exchanges):
+            raise Contradiction('/exchanges', _describe(self._exchanges[self._next]), ABSENT)
+        if self._at != len(self._states) - 1:
+            last = int(self._states.step[-1])
+            raise Contradiction('/step_state last step', last, self._task.first_step + self._at)
+
+    # -- phases
+
+    def _go_through(self, phase: Phase) -> None:
+        if isinstance(phase, Advance):
+            self._let_pass(phase.steps)
+        elif isinstance(phase, Observe):
+            self._observe()
+        elif isinstance(phase, MakePlan):
+            self._ask_for_plan(phase)
+        elif isinstance(phase, Execute):
+            self._carry_out()
+
+    def _let_pass(self, steps: int) -> None:
+        self._walked.moved.append(Wait(steps))
+        self._move_to(self._at + steps)
+        self._now = self._at
+
+    def _move_to(self, index: int) -> None:
+        if not self._at <= index < len(self._states):
+            last = self._task.first_step + index
+            raise Contradiction('/step_state last step', int(self._states.step[-1]), last)
+        self._at = index
+
+    def _observe(self) -> None:
+        self._now = self._at
+        stamp_ns = int(self._states.time_ns[self._now])
+        # The newest that came of everything that was seen up to now.
+        there = [out for came_ns, out in self._delivered if came_ns <= stamp_ns]
+        if there and 0 < there[-1] <= len(self._scenes):
+            self._scene = self._scenes[there[-1] - 1].decode()
+        if self._scene is None:
+            self._record.failed('no_observation: no scene came through')
+            return
+        block = self._task.objects[0]
+        self._record.observed(
+            self._seconds(),
+            _seconds(self._scene),
+            _places(self._scene).get(block),
+            self._true(block),
+        )
+
+    def _seconds(self) -> float:
+        stamp_ns = int(self._states.time_ns[self._now])
+        return float(stamp_ns // 10**9) + float(stamp_ns % 10**9) * 1e-9
+
+    def _true(self, block: str) -> Vector | None:
+        if block not in self._names:
+            return None
+        x, y, z = self._states.object_pose[self._now, self._names.index(block), :3].tolist()
+        return x, y, z
+
+    def _facts(self) -> Facts:
+        rejected = tuple(self._record.plan.get('reasons', ()))
+        goal = self._task.goal
+        if self._scene is None:
+            return Facts(rejected=rejected, completed=self._completed)
+        seen, sampled_s = _places(self._scene), _seconds(self._scene)
+        return Facts(
+            seen=seen,
+            sampled_s=sampled_s,
+            age_s=self._seconds() - sampled_s,
+            goal_error_m=math.nan if goal is None else distance_m(seen.get(goal.block), goal.zone),
+            tolerance_m=0.0 if goal is None else goal.radius_m,
+            rejected=rejected,
+            completed=self._completed,
+        )
+
+    def _ask_for_plan(self, phase: MakePlan) -> None:
+        self._plan = None
+        if self._scene is None:
+            return
+        planner = parse(planners(), self._episode.planner, 'planner')
+        call = self._call(f'{planner.node}/plan')
+        asked, answer = call[0].message, call[-1].message
+        if (shown := as_json(asked.scene)) != (known := as_json(self._scene)):
+            raise Contradiction(f'{call[0].route} {call[0].sequence} scene', shown, known)
+        if tuple(asked.reasons) != phase.reasons:
+            field = f'{call[0].route} {call[0].sequence} reasons'
+            raise Contradiction(field, list(asked.reasons), list(phase.reasons))
+        self._record.asked(planner_record(answer.info))
+        if answer.error:
+            if answer.infrastructure:
+                raise Contradiction(f'{call[0].route} error', answer.error, 'a result')
+            self._record.planned(0, [f'{answer.error}: {answer.message}'], '')
+            return
+        waypoints = parse(bodies(), self._episode.body, 'body').waypoints
+        zone = (asked.zone.x, asked.zone.y, asked.zone.z)
+        read = read_answer(answer, _places(self._scene), zone, waypoints)
+        self._record.planned(len(read.plan.actions), read.reasons, read.text)
+        if not read.reasons:
+            self._plan = read.plan
+
+    def _carry_out(self) -> None:
+        self._completed = False
+        if self._plan is None:
+            return
+        for index, action in enumerate(self._plan.actions):
+            goal, result = self._command(action)
+            if (said := _goal(goal)) != (asked := _wanted(action)):
+                raise Contradiction(f'{goal.route} {goal.sequence}', said, asked)
+            if not result.message.reached:
+                why = f'action {index} {describe(action)}: {result.message.message}'
+                self._record.failed(f'execution: {why}')
+                return
+        self._completed = True
+
+    def _command(self, action: Any) -> tuple[Exchange, Exchange]:
+        """Take one command and everything that came with it; return the consumer's two ends."""
+        call = self._call(ARM if isinstance(action, MoveTo) else GRIPPER)
+        for at, entry in enumerate(call):
+            if entry.side != 'server' or entry.stage != 'request':
+                continue
+            key = entry.route, entry.sequence
+            response = next(
+                (
+                    later
+                    for later in call[at:]
+                    if later.stage == 'response'
+                    and later.side == 'server'
+                    and (later.route, later.sequence) == key
+                ),
+                None,
+            )
+            if response is None:
+                raise Contradiction(_describe(entry), ABSENT, 'a response')
+            self._walked.moved.append(Command(entry, response))
+            self._move_to(int(response.message.step) - self._task.first_step)
+        return call[0], call[-1]
+
+    def _call(self, route: str) -> list[Exchange]:
+        """Take the exchanges from a consumer's request up to its response."""
+        begin = self._next
+        for at in range(begin, len(self._exchanges)):
+            entry = self._exchanges[at]
+            if at == begin and (entry.route, entry.origin) != (route, CONSUMER):
+                raise Contradiction('/exchanges', _describe(entry), f'{route} request')
+            mine = entry.route == route and entry.sequence == self._exchanges[begin].sequence
+            if mine and (entry.stage, entry.side) == ('response', 'client'):
+                self._next = at + 1
+                return list(self._exchanges[begin : at + 1])
+        raise Contradiction('/exchanges', ABSENT, f'{route} request and response')
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A planner's answer as it was understood.
+
+    :param plan: every target in numbers; empty where there are reasons against it
+    """
+
+    plan: ActionPlan
+    reasons: list[str]
+    text: str
+
+
+def read_answer(
+    answer: Any, blocks: dict[str, Vector], zone: Vector, waypoints: Waypoints
+) -> Answer:
+    """Read what a planner answered (Plan_Response), as the supervisor does.
+
+    :param blocks: where the planner was told the blocks are [m]
+    """
+    reasons: list[str] = []
+    text = ''
+    if answer.typed:
+        try:
+            plan = ActionPlan.model_validate({'actions': [*map(_action, answer.plan.actions)]})
+            if not plan.actions:
+                reasons = ['an empty plan is no plan: nothing to execute']
+        except ValidationError as error:
+            plan, reasons = ActionPlan(actions=()), [explain(error)]
+    else:
+        text = answer.text
+        verdict = ActionPlan.validate_raw_plan(text)
+        plan, reasons = verdict.plan, [str(reason) for reason in verdict.reasons]
+    try:
+        plan = plan.resolve(blocks, zone, waypoints)
+    except PlanProblem as problem:
+        plan, reasons = ActionPlan(actions=()), [*reasons, str(problem)]
+    return Answer(plan, reasons, text)
+
+
+def planner_record(info: Any) -> dict[str, Any]:
+    """Return PlannerInfo.msg as a journal row has it."""
+    return {
+        'planner': info.planner,
+        'provider': info.provider,
+        'model': info.model,
+        'digest': info.digest,
+        'prompt_sha256': info.prompt_sha256,
+        'prompt_tokens': info.prompt_tokens,
+        'completion_tokens': info.completion_tokens,
+        'wall_s': info.wall_time,
+        'cached': info.cached,
+        'done_reason': info.done_reason,
+    }
+
+
+def describe(action: Any) -> str:
+    """Return an action of a resolved plan as the controller writes it."""
+    if isinstance(action, ResolvedMoveTo):
+        x, y, z = action.target
+        return action.waypoint or f'MOVE_TO ({x:.3f}, {y:.3f}, {z:.3f})'
+    return f'GRIP {action.block}' if isinstance(action, Grip) else 'RELEASE'
+
+
+def _action(action: Any) -> dict[str, Any]:
+    if action.kind == _MOVE_TO:
+        target = action.target
+        return {'action': 'MOVE_TO', 'target': (target.x, target.y, target.z)}
+    if action.kind == _GRIP:
+        return {'action': 'GRIP', 'block': action.block}
+    return {'action': 'RELEASE'}
+
+
+def _wanted(action: Any) -> list[Any]:
+    if isinstance(action, MoveTo):
+        return list(action.target)
+    return [action.block if isinstance(action, Grip) else '', isinstance(action, Grip)]
+
+
+def _goal(entry: Exchange) -> list[Any]:
+    goal = entry.message
+    if entry.route == ARM:
+        place = goal.target.pose.position
+        return [place.x, place.y, place.z]
+    return [goal.object, goal.max_effort > 0]
+
+
+def _describe(entry: Exchange) -> str:
+    by = '' if entry.origin == CONSUMER else f' by {entry.origin}'
+    return f'{entry.route} {entry.sequence} {entry.stage} ({entry.side}){by}'
+
+
+def _places(scene: Any) -> dict[str, Vector]:
+    return {
+        block.name: (block.pose.position.x, block.pose.position.y, block.pose.position.z)
+        for block in scene.blocks
+    }
+
+
+def _seconds(scene: Any) -> float:
+    stamp = scene.header.stamp
+    return float(stamp.sec) + float(stamp.nanosec) * 1e-9
