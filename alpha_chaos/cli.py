@@ -84,6 +84,10 @@ def matrix(
     retries: Annotated[
         int, typer.Option(min=0, max=20, help='Further attempts at an aborted episode.')
     ] = 2,
+    replicates: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help='Episodes of every cell; as the experiment says.'),
+    ] = None,
 ) -> None:
     """Run every episode of an experiment and print the paired result.
 
@@ -104,6 +108,7 @@ def matrix(
             isolation=isolation.value,
             composed=composition,
             retries=retries,
+            replicates=replicates,
             console=Console(),
         )
     )
@@ -151,6 +156,56 @@ def table(
     from alpha_chaos.run.command import print_table
 
     _checked(lambda: print_table(folder, Console()))
+
+
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=64, help='Processes; one per core by default.')
+]
+
+
+@app.command()
+def verify(
+    folder: Annotated[Path, typer.Argument(help='Folder of a run.', metavar='DIR')],
+    workers: Workers = None,
+    limit: Annotated[
+        int, typer.Option(min=1, help='Differences of each kind that are listed.')
+    ] = 10,
+) -> None:
+    """Compute the results of a run again, from its recordings alone, and compare.
+
+    Verdicts, plans, safety events, lags, draws, digests and every number of the table are
+    compared with journal and ledger, and the first differences of each kind are named with file,
+    episode and field. Exit code: 0 all agree, 2 bad input, 4 something differs.
+    """
+    from alpha_chaos.analysis.verify import verify as run
+
+    raise typer.Exit(_checked(lambda: run(folder, Console(), workers=workers, limit=limit)))
+
+
+@app.command()
+def replay(
+    folder: Annotated[Path, typer.Argument(help='Folder of a run.', metavar='DIR')],
+    run_id: Annotated[
+        str | None, typer.Argument(help='Scenario; every episode without it.', metavar='RUN_ID')
+    ] = None,
+    arm: Annotated[
+        str | None, typer.Argument(help='Planner arm; every arm without it.', metavar='ARM')
+    ] = None,
+    workers: Workers = None,
+    limit: Annotated[int, typer.Option(min=1, help='Differences that are listed.')] = 10,
+) -> None:
+    """Run episodes again from their recordings, and compare bit for bit.
+
+    What passed the relay is passed through the same faults again: draws, decisions, and what went
+    on must be the recorded ones. The commands of the recording are executed on a new world: every
+    state must be the recorded one. Exit code: 0 the same, 2 bad input, 4 something differs.
+    """
+    from alpha_chaos.analysis.replay import replay as run
+
+    code = _checked(
+        lambda: run(folder, Console(), run_id=run_id, arm=arm, workers=workers, limit=limit)
+    )
+    raise typer.Exit(code)
 
 
 def _version(wanted: bool) -> None:
