@@ -1,14 +1,18 @@
 """What each fault did, and what the safety monitor saw: one line a condition and arm."""
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from alpha_chaos.report import wording as say
 from alpha_chaos.report.screen import Column, Screen
-from alpha_chaos.stats.cells import Cell
+from alpha_chaos.stats.cells import Cell, RuleTotals, SafetyTotals
 from alpha_chaos.stats.paper import Condition
-from alpha_chaos.stats.summary import Summary
+
+# Faults whose rows have fields of their own, and so a block that says more.
+OWN_BLOCK = ('sensor_lag', 'grasp_slip', 'unreachable_target', 'plan_corruption')
+T = TypeVar('T', bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -20,28 +24,37 @@ class _Line:
     papers: tuple[str, ...] = ()
 
 
-def _merged(lines: Iterable[_Line], everyone: Sequence[str]) -> list[list[str]]:
+def _alike(found: Iterable[tuple[str, T]], everyone: Sequence[str]) -> list[tuple[str, T]]:
+    """Return what the arms show, those that show the same put together under all their names."""
+    groups: dict[T, list[str]] = {}
+    for arm, shown in found:
+        groups.setdefault(shown, []).append(arm)
+    return [
+        ('all arms' if 1 < len(arms) == len(everyone) else '\n'.join(arms), shown)
+        for shown, arms in groups.items()
+    ]
+
+
+def _merged(lines: Sequence[_Line], everyone: Sequence[str]) -> list[list[str]]:
     """Return the lines with arms that show the same put together, the paper's numbers beside.
 
     Where the paper differs between the arms of a line, it is said for each.
     """
-    groups: dict[tuple[str, ...], list[_Line]] = {}
-    for line in lines:
-        groups.setdefault(line.ours, []).append(line)
     rows = []
-    for ours, members in groups.items():
-        arms = [line.arm for line in members]
+    for arms, ours in _alike(((line.arm, line.ours) for line in lines), everyone):
+        members = [line for line in lines if line.ours == ours]
         papers = []
         for values in zip(*(line.papers for line in members), strict=True):
             said = {
-                arm: value for arm, value in zip(arms, values, strict=True) if value != say.NOTHING
+                line.arm: value
+                for line, value in zip(members, values, strict=True)
+                if value != say.NOTHING
             }
             if len(set(said.values())) > 1:
                 papers.append('\n'.join(f'{value} {arm}' for arm, value in said.items()))
             else:
                 papers.append(next(iter(said.values()), say.NOTHING))
-        whole = len(arms) > 1 and len(arms) == len(everyone)
-        rows.append(['all arms' if whole else '\n'.join(arms), *ours, *papers])
+        rows.append([arms, *ours, *papers])
     return rows
 
 
@@ -58,10 +71,12 @@ def _block(
         found = [line_of(cell, published) for cell in screen.summary.of_condition(condition)]
         lines = [line for line in found if line is not None]
         for number, row in enumerate(_merged(lines, screen.summary.arms)):
-            rows.append(['' if number else screen.condition(condition), *row])
+            rows.append(['' if number else condition, *row])
     if rows:
         screen.heading(heading)
-        screen.table([Column('condition', 'left'), Column('arms', 'left'), *columns], rows)
+        screen.table(
+            [Column('condition', 'left', name=True), Column('arms', 'left'), *columns], rows
+        )
     return bool(rows)
 
 
@@ -174,8 +189,8 @@ def reach(screen: Screen) -> None:
         [
             Column('offset'),
             Column('mean'),
-            Column('min'),
-            Column('max'),
+            Column('min', wide=True),
+            Column('max', wide=True),
             Column('sd'),
             Column('k/n'),
             Column('paper', paper=True),
@@ -199,7 +214,7 @@ def corruption(screen: Screen) -> None:
                 say.counted(found.corrupted) if found else say.NOTHING,
                 say.counted_if_any(cell.rejected),
                 say.counted(cell.result),
-                say.joined(f'{kind} {times}' for kind, times in found.kinds) if found else '',
+                '\n'.join(f'{kind} {times}' for kind, times in found.kinds) if found else '',
             ),
             (say.published_success(published, cell.arm),),
         )
@@ -210,8 +225,8 @@ def corruption(screen: Screen) -> None:
         [
             Column('P'),
             Column('hit'),
-            Column('refused'),
-            Column('k/n'),
+            Column('re-\nfused'),
+            Column('k/n', wide=True),
             Column('how', 'left'),
             Column('paper', paper=True),
         ],
@@ -219,58 +234,119 @@ def corruption(screen: Screen) -> None:
     )
 
 
-def safety(screen: Screen) -> None:
-    """Print what the monitor saw, each rule apart."""
+def other(screen: Screen) -> None:
+    """Print what every fault did that has no block of its own, from its evidence."""
+    kinds = dict.fromkeys(
+        effect.fault
+        for cell in screen.summary.cells
+        for effect in cell.effects
+        if effect.fault not in OWN_BLOCK
+    )
+    for kind in kinds:
 
-    def line_of(cell: Cell, published: Condition | None) -> _Line | None:
-        safety = cell.safety
-        if safety is None or not safety.events.high:
-            return None
-        rules = [
-            say.beside(
-                rule.rule if screen.wide else say.broken(rule.rule, 9),
-                say.stacked(say.spread(rule.events)),
-                say.stacked(say.spread(rule.steps)),
-                '\n'.join(key for key, _ in rule.keys),
+        def line_of(cell: Cell, published: Condition | None, kind: str = kind) -> _Line | None:
+            found = next((effect for effect in cell.effects if effect.fault == kind), None)
+            if found is None:
+                return None
+            numbers = [
+                f'{key} {say.spread(value)}' for key, value in found.numbers if key != 'struck'
+            ]
+            words = [
+                f'{key} {say.joined(f"{word} {times}" for word, times in values)}'
+                for key, values in found.words
+            ]
+            return _Line(
+                cell.arm,
+                (
+                    say.counted(found.exercised),
+                    say.stacked(say.spread(found.struck)),
+                    say.counted(cell.result),
+                    '\n'.join(numbers + words) or say.NOTHING,
+                ),
             )
-            for rule in safety.rules
-        ]
-        return _Line(
-            cell.arm,
-            (
-                say.stacked(say.spread(safety.raw_sweeps)),
-                *('\n'.join(column) for column in zip(*rules, strict=True)),
-            ),
-            (_papers_safety(screen.summary, published, cell.arm),),
+
+        _block(
+            screen,
+            f'Fault {kind}: episodes with a chance, strikes and evidence of an episode, success',
+            [
+                Column('exer-\ncised'),
+                Column('struck'),
+                Column('k/n'),
+                Column('evidence', 'left'),
+            ],
+            line_of,
         )
 
-    if not any(cell.safety for cell in screen.summary.cells):
+
+def safety(screen: Screen) -> None:
+    """Print what the monitor saw, in all and by each rule; what the paper saw stands apart."""
+    summary = screen.summary
+    if not any(cell.safety for cell in summary.cells):
         return
-    printed = _block(
-        screen,
-        'Safety: of an episode, raw sweeps, and unique events and steps of each rule',
+    rows = []
+    for condition in summary.conditions:
+        lines = [
+            (cell.arm, _monitored(cell.safety))
+            for cell in summary.of_condition(condition)
+            if cell.safety and cell.safety.events.high
+        ]
+        for number, (arms, (total, *rules)) in enumerate(_alike(lines, summary.arms)):
+            rows.append(['' if number else condition, arms, *total, ''])
+            rows += [[f'  {rule}', '', *counts] for rule, *counts in rules]
+    if not rows:
+        screen.heading('Safety: no violation in any episode')
+        return
+    screen.heading('Safety, of an episode: violating steps, unique events and their steps')
+    screen.table(
         [
+            Column('condition, rule', 'left', name=True),
+            Column('arms', 'left'),
             Column('raw'),
-            Column('rule', 'left'),
             Column('events'),
             Column('steps'),
             Column('blocks', 'left'),
-            Column('paper\nraw/ev/steps', paper=True),
         ],
-        line_of,
+        rows,
     )
-    if not printed:
-        screen.heading('Safety: no violation in any episode')
-        return
     screen.line('Not listed: episodes without a violation, or without a result.')
-    if screen.summary.paper:
-        screen.line(
-            "The paper's code looked 62 times an episode, this monitor each step: counts differ."
-        )
+    _papers_safety(screen)
 
 
-def _papers_safety(summary: Summary, published: Condition | None, arm: str) -> str:
-    if summary.paper is None or published is None or arm not in summary.paper.overall:
-        return say.NOTHING
-    found = published.safety.get(arm)
-    return f'{found.raw_sweeps}/{found.events}/{found.steps}' if found else '0/0/0'
+def _monitored(safety: SafetyTotals) -> tuple[tuple[str, ...], ...]:
+    """Return the counts of all rules together, then of each one between its name and blocks."""
+
+    def counts(found: SafetyTotals | RuleTotals) -> tuple[str, ...]:
+        lies = (found.raw_sweeps, found.events, found.steps)
+        return tuple(say.stacked(say.spread(value)) for value in lies)
+
+    return (
+        counts(safety),
+        *(
+            (rule.rule, *counts(rule), say.joined(key for key, _ in rule.keys))
+            for rule in safety.rules
+        ),
+    )
+
+
+def _papers_safety(screen: Screen) -> None:
+    paper = screen.summary.paper
+    if paper is None:
+        return
+    rows = [
+        [condition, arm, *map(str, (found.raw_sweeps, found.events, found.steps))]
+        for condition in screen.summary.conditions
+        if (published := screen.summary.published(condition))
+        for arm, found in published.safety.items()
+    ]
+    screen.heading('Safety in the paper, whose code looked 62 times an episode, not at each step')
+    screen.table(
+        [
+            Column('condition', 'left', name=True),
+            Column('arm', 'left'),
+            Column('raw'),
+            Column('events'),
+            Column('steps'),
+        ],
+        rows,
+    )
+    screen.line('Everywhere else it reports none.')

@@ -13,6 +13,7 @@ from alpha_chaos.report import wording as say
 from alpha_chaos.stats.summary import Summary
 
 WIDE = 100  # columns of a terminal from which on nothing is left out
+NARROWEST = 12  # columns that are kept for a name
 _ASCII_RULE = box.Box('    \n    \n -- \n    \n    \n -- \n    \n    \n', ascii=True)
 
 
@@ -24,6 +25,7 @@ class Column:
     justify: Literal['left', 'right'] = 'right'
     paper: bool = False  # only shown when there is a paper to compare with
     wide: bool = False  # only shown when there is room
+    name: bool = False  # broken at underscores where the other columns leave too little room
 
 
 class Screen:
@@ -46,12 +48,6 @@ class Screen:
         """Whether there is room for everything."""
         return self._console.width >= WIDE
 
-    def condition(self, name: str) -> str:
-        """Return the name of a condition, in lines that fit."""
-        if self._console.width >= WIDE + 20:
-            return name
-        return say.broken(name, 26 if self.wide else 17)
-
     def heading(self, content: str) -> None:
         """Print the beginning of a section."""
         self._console.print()
@@ -71,18 +67,45 @@ class Screen:
             for index, column in enumerate(columns)
             if (self.summary.paper or not column.paper) and (self.wide or not column.wide)
         ]
+        shown = [columns[index] for index in kept]
+        gap = 2 if self.wide else 1
+        content = self._fitted(shown, [[row[index] for index in kept] for row in rows], gap)
         table = Table(
             box=_ASCII_RULE if self._console.options.ascii_only else box.SIMPLE,
             show_edge=False,
             pad_edge=False,
-            padding=(0, 1 if self.wide else 0, 0, 0),
+            padding=(0, gap - 1, 0, 0),
             header_style='bold',
         )
-        for index in kept:
-            column = columns[index]
+        for column in shown:
             table.add_column(self.cell(column.header), justify=column.justify, overflow='fold')
-        for row in rows:
+        for row in content:
             # A row for each line: lines stay beside each other even if one must be folded.
             for lines in zip(*(part.split('\n') for part in say.beside(*row)), strict=True):
-                table.add_row(*(self.text(lines[index]) for index in kept))
+                table.add_row(*map(self.text, lines))
         self._console.print(table)
+
+    def _fitted(
+        self, columns: Sequence[Column], rows: Sequence[list[str]], gap: int
+    ) -> list[list[str]]:
+        """Return the rows with names broken if the whole would not fit."""
+        widths = [
+            max(self._width(cell) for cell in (column.header, *(row[index] for row in rows)))
+            for index, column in enumerate(columns)
+        ]
+        taken = sum(
+            width for width, column in zip(widths, columns, strict=True) if not column.name
+        )
+        room = max(self._console.width - taken - gap * (len(columns) - 1), NARROWEST)
+        return [
+            [
+                '\n'.join(say.broken(line, room) for line in cell.split('\n'))
+                if column.name
+                else cell
+                for cell, column in zip(row, columns, strict=True)
+            ]
+            for row in rows
+        ]
+
+    def _width(self, content: str) -> int:
+        return max(self.text(line).cell_len for line in content.split('\n'))

@@ -1,6 +1,6 @@
 """A run's result in the terminal, also in one of 80 columns without colours or UTF-8."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rich.console import Console
 
@@ -10,7 +10,7 @@ from alpha_chaos.report.screen import Column, Screen
 from alpha_chaos.stats.cells import Cell
 from alpha_chaos.stats.intervals import Spread
 from alpha_chaos.stats.notes import notes
-from alpha_chaos.stats.paired import ALL, COHORTS, PHYSICAL, Comparison
+from alpha_chaos.stats.paired import ALL, COHORTS, PHYSICAL, Comparison, Paired
 from alpha_chaos.stats.summary import Reason, Summary
 
 LISTED = 10  # ids shown of a list that is also counted
@@ -19,13 +19,21 @@ COHORT_TITLES = {
     PHYSICAL: 'Paired comparison, physical cohort (without corrupted plans)',
 }
 
+PAIRED_COLUMNS = (
+    Column('distinct'),
+    Column('difference'),
+    Column('p\nexact'),
+    Column('sees'),
+    Column('80 %'),
+)
+
 
 def _counts(cell: Cell) -> tuple[str, str, str]:
     """Return k/n, percent and interval."""
     return (
         say.counted(cell.result),
         say.percent(cell.result.rate),
-        say.interval(cell.result.interval),
+        say.rate_interval(cell),
     )
 
 
@@ -98,17 +106,20 @@ def _comparisons(screen: Screen, cohort: str) -> None:
     found = [item for item in screen.summary.comparisons if item.cohort == cohort]
     if not found:
         return
+    if cohort == PHYSICAL and not screen.summary.text_attacked:
+        return
     screen.heading(COHORT_TITLES[cohort])
     rows = []
     for item in found:
         paper = screen.summary.paper
         published = paper.comparison(item.first, item.second, cohort) if paper else None
-        tests = (say.NO_ESTIMATE, say.NOTHING, say.NOTHING)
+        tests = (say.NO_ESTIMATE, say.NOTHING, say.NOTHING, say.NOTHING)
         if item.test:
             tests = (
                 f'{item.test.chi2_corrected:.3f}',
                 say.p_value(item.test.p_corrected),
                 say.p_value(item.test.p_exact),
+                say.p_value(item.test.p_mid),
             )
         rows.append(
             [
@@ -127,14 +138,156 @@ def _comparisons(screen: Screen, cohort: str) -> None:
             Column('pairs'),
             Column('success'),
             Column('alone'),
-            Column('chi2'),
-            Column('p corr.'),
-            Column('p exact'),
-            Column('paper\nchi2', paper=True),
+            Column('chi2', wide=True),
+            Column('p\ncorr.'),
+            Column('p\nexact'),
+            Column('p\nmid'),
+            Column('paper\nchi2', paper=True, wide=True),
             Column('paper\np', paper=True),
         ],
         rows,
     )
+
+
+def _differences(screen: Screen) -> None:
+    """Print how large the difference between the arms is, with copies counted once."""
+    found = [item for item in screen.summary.comparisons if item.cohort == ALL]
+    screen.heading('Difference of success in points, first less second, copies counted once')
+    screen.table(
+        [Column('arms', 'left'), *PAIRED_COLUMNS],
+        [[f'{item.first} : {item.second}', *_paired(item)] for item in found],
+    )
+    _no_interval(screen, found)
+    screen.line(
+        'sees: no smaller difference can be significant (exact p of 0.05) with so many pairs; '
+        '80 %: a true difference that is found in four of five such experiments.'
+    )
+
+
+def _paired(item: Paired) -> list[str]:
+    return [
+        f'{item.distinct}/{item.pairs}',
+        say.points(item.difference),
+        say.p_or_nothing(item.distinct_test.p_exact if item.distinct_test else None),
+        *say.least(item.detectable),
+    ]
+
+
+def _no_interval(screen: Screen, found: Iterable[Paired]) -> None:
+    """Print why there is no interval, each reason once."""
+    reasons = dict.fromkeys(item.difference.why for item in found if item.difference.why)
+    for why in reasons:
+        screen.line(f'No interval: {why}.')
+
+
+def _differing_conditions(screen: Screen) -> None:
+    """Print the conditions in which the arms differ, with p for so many conditions."""
+    found = [item for item in screen.summary.comparisons if item.cohort == ALL]
+    rows: list[list[str]] = []
+    for item in found:
+        differing = [condition for condition in item.conditions if condition.discordant]
+        if differing:
+            rows.append([f'{item.first} : {item.second}', *[''] * 5])
+        rows += [
+            [
+                f'  {condition.condition}',
+                f'{len(condition.first_only)} : {len(condition.second_only)}',
+                *_paired(condition)[:2],
+                say.p_or_nothing(condition.test.p_exact if condition.test else None),
+                say.p_or_nothing(condition.p_holm),
+            ]
+            for condition in differing
+        ]
+    if not rows:
+        return
+    screen.heading('Conditions in which arms differ; Holm: p for the number of conditions')
+    screen.table(
+        [
+            Column('arms, condition', 'left', name=True),
+            Column('alone'),
+            Column('dis-\ntinct'),
+            Column('difference'),
+            Column('p\nexact'),
+            Column('Holm'),
+        ],
+        rows,
+    )
+    screen.line('All other conditions: not one pair of which only one arm succeeded.')
+
+
+def _twins(screen: Screen) -> None:
+    """Print each faulty cell beside its control, arm by arm."""
+    summary = screen.summary
+    if not any(twin.pairs for twin in summary.twins):
+        return
+    for arm in summary.arms:
+        found = [twin for twin in summary.twins if twin.arm == arm]
+        if not found:
+            continue
+        screen.heading(f'Arm {arm}: each fault against the same episodes without it, in points')
+        screen.table(
+            [
+                Column('condition', 'left', name=True),
+                Column('fault :\ncontrol'),
+                *PAIRED_COLUMNS[:2],
+                Column('p\nexact'),
+                Column('p\nmid', wide=True),
+                Column('Holm'),
+                Column('sees'),
+                Column('80 %', wide=True),
+            ],
+            [
+                [
+                    twin.condition,
+                    f'{twin.first_rate.k} : {twin.second_rate.k}' if twin.pairs else twin.why,
+                    *_paired(twin)[:2],
+                    say.p_or_nothing(twin.test.p_exact if twin.test else None),
+                    say.p_or_nothing(twin.test.p_mid if twin.test else None),
+                    say.p_or_nothing(twin.p_holm),
+                    *say.least(twin.detectable),
+                ]
+                for twin in found
+            ],
+        )
+        _no_interval(screen, found)
+        if absent := sum(len(twin.unpaired) for twin in found):
+            screen.line(f'{absent} without a twin.')
+
+
+def _recoveries(screen: Screen) -> None:
+    """Print what each recovery buys and costs, where it did anything."""
+    found = screen.summary.recoveries
+    rows = [
+        [
+            f'{item.arm} : {item.base}' if not item.condition else f'  {item.condition}',
+            f'{item.first_rate.k} : {item.second_rate.k}',
+            say.points(item.difference).replace(' [', '\n['),
+            say.more(item.rounds),
+            say.more(item.calls),
+            say.more(item.tokens),
+            say.more(item.plan_s),
+            say.more(item.wall_s),
+        ]
+        for item in found
+        if not item.condition or item.discordant or item.rounds.value
+    ]
+    if not rows:
+        return
+    screen.heading('Recovery: what it buys in points of success, and costs in an episode')
+    screen.table(
+        [
+            Column('arm : base, condition', 'left', name=True),
+            Column('success'),
+            Column('gain'),
+            Column('rounds'),
+            Column('calls', wide=True),
+            Column('tokens'),
+            Column('plan\n[s]'),
+            Column('episode\n[s]', wide=True),
+        ],
+        rows,
+    )
+    screen.line('Conditions without a round and without a difference are not listed.')
 
 
 def _disagreements(screen: Screen) -> None:
@@ -167,7 +320,7 @@ def _conditions(screen: Screen) -> None:
         rows = []
         for cell in screen.summary.of_arm(arm):
             published = screen.summary.published(cell.condition)
-            name = screen.condition(cell.condition)
+            name = cell.condition
             if absent := _without_result(cell):
                 name += f'\n({absent})'.replace(', ', ',\n')
             rows.append(
@@ -177,18 +330,18 @@ def _conditions(screen: Screen) -> None:
                     say.published_success(published, arm),
                     _distinct(cell),
                     say.counted_if_any(cell.exercised),
-                    _mean_and_range(cell),
+                    _mean_and_range(screen, cell),
                 ]
             )
         screen.table(
             [
-                Column('condition', 'left'),
+                Column('condition', 'left', name=True),
                 Column('k/n'),
                 Column('%', wide=True),
                 Column('95 % CI'),
                 Column('paper', paper=True),
-                Column('distinct'),
-                Column('exercised'),
+                Column('dis-\ntinct'),
+                Column('exer-\ncised'),
                 Column('error\n[m]'),
             ],
             rows,
@@ -199,8 +352,9 @@ def _distinct(cell: Cell) -> str:
     return f'{cell.distinct}/{cell.digested}' if cell.digested else say.NOTHING
 
 
-def _mean_and_range(cell: Cell) -> str:
-    return say.stacked(say.spread(cell.error_m, say.metres))
+def _mean_and_range(screen: Screen, cell: Cell) -> str:
+    found = say.stacked(say.spread(cell.error_m, say.metres))
+    return found if screen.wide or cell.error_m is None else found.replace('-', '-\n')
 
 
 def _cost(screen: Screen) -> None:
@@ -306,7 +460,7 @@ def _verdict(screen: Screen) -> None:
     }
     if ALL in tests:
         parts.append(tests[ALL])
-    if PHYSICAL in tests:
+    if PHYSICAL in tests and summary.text_attacked:
         parts.append(f'without corrupted plans {tests[PHYSICAL]}')
     if parts:
         screen.heading('; '.join(parts))
@@ -325,12 +479,17 @@ def render(summary: Summary, console: Console) -> None:
         for cohort in COHORTS:
             _comparisons(screen, cohort)
         if summary.comparisons:
+            _differences(screen)
+            _differing_conditions(screen)
             _disagreements(screen)
         _conditions(screen)
+        _twins(screen)
+        _recoveries(screen)
         fault_blocks.lag(screen)
         fault_blocks.slip(screen)
         fault_blocks.reach(screen)
         fault_blocks.corruption(screen)
+        fault_blocks.other(screen)
         fault_blocks.safety(screen)
         _cost(screen)
         _attempts(screen)

@@ -4,8 +4,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
-from alpha_chaos.stats.cells import Share
+from alpha_chaos.stats.cells import Cell, Share
+from alpha_chaos.stats.difference import Difference
 from alpha_chaos.stats.intervals import Estimate, Interval, Spread
+from alpha_chaos.stats.mcnemar import Detectable
+from alpha_chaos.stats.notes import COPIES
 from alpha_chaos.stats.paper import Condition
 
 NOTHING = '-'
@@ -47,6 +50,43 @@ def interval(found: Interval | tuple[float, float] | None) -> str:
         return NO_ESTIMATE
     low, high = (found.low, found.high) if isinstance(found, Interval) else found
     return f'[{percent(low)}, {percent(high)}]'
+
+
+def rate_interval(cell: Cell) -> str:
+    """Return the interval of a cell's success rate in percent, marked where n counts copies."""
+    mark = COPIES if cell.copies and cell.result.interval else ''
+    return interval(cell.result.interval) + mark
+
+
+def points(found: Difference) -> str:
+    """Return a difference of rates in percentage points, and its interval if there is one."""
+    if found.value is None:
+        return NO_ESTIMATE
+    value = f'{100 * found.value:+.1f}' if found.value else '0.0'
+    return f'{value} {interval(found.interval)}' if found.interval else value
+
+
+def more(found: Difference, spell: Callable[[float], str] | None = None) -> str:
+    """Return how much more something took, and its interval on a line of its own."""
+    spell = spell or plain
+    if found.value is None:
+        return NOTHING
+    value = f'+{spell(found.value)}' if found.value > 0 else spell(found.value)
+    if found.interval is None:
+        return value
+    return f'{value}\n[{spell(found.interval.low)}, {spell(found.interval.high)}]'
+
+
+def least(found: Detectable) -> tuple[str, str]:
+    """Return the least difference that can be significant, and the one found in 80 %."""
+    if found.difference is None or found.with_power is None:
+        return 'none', 'none'
+    return percent(found.difference), percent(found.with_power)
+
+
+def p_or_nothing(p: float | None) -> str:
+    """Return a p value that may not exist."""
+    return NOTHING if p is None else p_value(p)
 
 
 def p_value(p: float) -> str:

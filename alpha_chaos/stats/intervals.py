@@ -11,7 +11,7 @@ class BadCountError(ValueError):
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval of a rate; both ends lie in [0, 1]."""
+    """A confidence interval; of a rate, if nothing else is said, and then within [0, 1]."""
 
     low: float
     high: float

@@ -1,7 +1,11 @@
 """What must be known before the numbers of a run are believed."""
 
+from alpha_chaos.stats.paired import ALL
 from alpha_chaos.stats.paper import Paper
 from alpha_chaos.stats.summary import Summary
+
+COPIES = '!'  # behind an interval whose n counts copies
+FEWEST = 6  # 2 * 0.5 ** 6 = 0.03, 2 * 0.5 ** 5 = 0.06
 
 
 def _same_matrix(summary: Summary, paper: Paper) -> bool:
@@ -60,8 +64,24 @@ def notes(summary: Summary) -> tuple[str, ...]:
     if copies := [cell for cell in summary.cells if cell.copies]:
         found.append(
             f'{len(copies)} of {_some(len(summary.cells), "cell")} with episodes that repeat a '
-            'trajectory (column "distinct"): n counts copies there, and the interval, which takes '
-            'them for independent trials, is too narrow.'
+            'trajectory (column "distinct"): n counts copies there, which are no replicates. '
+            f'Their intervals, marked {COPIES}, are too narrow to mean anything.'
+        )
+    tested = [
+        item for test in summary.comparisons if test.cohort == ALL for item in test.conditions
+    ]
+    if blind := [item for item in tested if item.detectable.pairs is None]:
+        most = max(item.distinct for item in blind)
+        found.append(
+            f'{len(blind)} of {_some(len(tested), "comparison")} of single conditions have {most} '
+            'distinct pairs or fewer: whatever happens there, no exact test can reach 0.05, which '
+            f'takes {FEWEST} discordant pairs.'
+        )
+    if summary.twins and not any(twin.pairs for twin in summary.twins):
+        reasons = ', '.join(dict.fromkeys(twin.why for twin in summary.twins))
+        found.append(
+            f'No faulty cell has a fault-free twin ({reasons}): what a fault does can be compared '
+            'between arms, but not with the same episode without it.'
         )
     if summary.paper and not _same_matrix(summary, summary.paper):
         found.append(

@@ -1,31 +1,50 @@
 """Two arms on the same scenarios, pair by pair."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from alpha_chaos.journal import Row
-from alpha_chaos.stats.intervals import BadCountError, Estimate, estimate
+from alpha_chaos.stats.difference import Difference, Draws, success_difference
+from alpha_chaos.stats.intervals import Estimate, estimate
+from alpha_chaos.stats.mcnemar import Detectable, McNemar, detectable, holm, mcnemar
 
 ALL = 'all'
 PHYSICAL = 'physical'  # the paper's name for everything but attacks on the text of the plan
 COHORTS = (ALL, PHYSICAL)
-PLAN_TEXT_FAULT = 'planner_output_corruption'
+PLAN_TEXT_FAULTS = frozenset({'plan_corruption'})  # by kind
 
 # First the planner together with its interface, then each of the two alone.
 COMPARISONS = (('llm', 'oracle'), ('llm', 'oracle_json'), ('oracle_json', 'oracle'))
 
 
 @dataclass(frozen=True)
-class McNemar:
-    """McNemar's test of `n` pairs, of which `b` + `c` are discordant, both ways round."""
+class Pair:
+    """Two results of one scenario."""
 
-    b: int
-    c: int
-    n: int
-    chi2_corrected: float
-    p_corrected: float
-    p_exact: float
+    first: Row
+    second: Row
+
+    @property
+    def success(self) -> tuple[bool, bool]:
+        """Whether the first succeeded, and whether the second did."""
+        return self.first.success is True, self.second.success is True
+
+
+def distinct(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs without copies: those whose trajectories their cell had before.
+
+    What has no digest is not known to be a copy.
+    """
+    kept: dict[tuple[object, ...], Pair] = {}
+    for pair in pairs:
+        key: tuple[object, ...] = (pair.first.run_id,)
+        if pair.first.digest and pair.second.digest:
+            digests = pair.first.digest, pair.second.digest
+            key = pair.first.condition, pair.second.condition, *digests, *pair.success
+        kept.setdefault(key, pair)
+    return list(kept.values())
 
 
 @dataclass(frozen=True)
@@ -36,69 +55,125 @@ class Unpaired:
     why: str
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two arms over a cohort; every tuple of run ids is in the order of the results."""
+@dataclass(frozen=True, kw_only=True)
+class Paired:
+    """What pairs of results amount to; tuples of run ids are in the order of the results.
 
-    first: str
-    second: str
-    cohort: str
+    :param test: over all pairs, copies and all, as the paper has it
+    :param distinct_test: over the distinct pairs: copies are no evidence
+    :param difference: of the success rates, first less second, over the distinct pairs
+    :param detectable: what so many distinct pairs can show
+    """
+
     first_rate: Estimate
     second_rate: Estimate
     both: int
     neither: int
     first_only: tuple[str, ...]
     second_only: tuple[str, ...]
-    unpaired: tuple[Unpaired, ...]
     test: McNemar | None
+    distinct_test: McNemar | None
+    difference: Difference
+    detectable: Detectable
 
     @property
     def pairs(self) -> int:
-        """How many scenarios have a result in both arms."""
+        """How many scenarios have both results."""
         return self.first_rate.n
 
     @property
     def discordant(self) -> int:
-        """In how many pairs one arm succeeded and the other did not."""
+        """In how many pairs one succeeded and the other did not."""
         return len(self.first_only) + len(self.second_only)
 
+    @property
+    def distinct(self) -> int:
+        """How many of the pairs are no copies of another."""
+        return self.difference.n
 
-def mcnemar(b: int, c: int, n: int) -> McNemar | None:
-    """Return McNemar's test for `b` and `c` discordant pairs of `n`; None when n is 0.
+    @property
+    def copies(self) -> bool:
+        """Whether some pairs repeat others."""
+        return self.distinct < self.pairs
 
-    The correction never exceeds the difference it corrects: for |b - c| <= 1 chi2 is 0 and p is
-    1. There the library gives p = 0.0 for b = c = 0, and chi2 = 1 / (2 b) for b = c > 0.
 
-    :raises BadCountError: for counts that cannot be
+class Counted(TypedDict):
+    """The fields of `Paired`."""
+
+    first_rate: Estimate
+    second_rate: Estimate
+    both: int
+    neither: int
+    first_only: tuple[str, ...]
+    second_only: tuple[str, ...]
+    test: McNemar | None
+    distinct_test: McNemar | None
+    difference: Difference
+    detectable: Detectable
+
+
+def counted(pairs: Sequence[Pair], draws: Draws) -> Counted:
+    """Return what pairs amount to.
+
+    :param draws: seeded generator for the interval, made anew
     """
-    if b < 0 or c < 0 or b + c > n:
-        raise BadCountError(
-            f'{b} and {c} discordant pairs of {n}: counts from 0 to {n} are needed'
-        )
-    if n == 0:
-        return None
-    if abs(b - c) <= 1:
-        return McNemar(b, c, n, chi2_corrected=0.0, p_corrected=1.0, p_exact=1.0)
-    # Not at the top: it takes seconds to import, and a run needs it only at its end.
-    from statsmodels.stats.contingency_tables import mcnemar as library
-
-    table = [[0, b], [c, 0]]  # the test does not look at the concordant pairs
-    exact = library(table, exact=True)
-    corrected = library(table, exact=False, correction=True)
-    return McNemar(
-        b, c, n, float(corrected.statistic), float(corrected.pvalue), float(exact.pvalue)
+    counts = Counter(pair.success for pair in pairs)
+    outcomes = [pair.success for pair in distinct(pairs)]
+    apart = Counter(outcomes)
+    both, n = counts[True, True], len(pairs)
+    first_only = tuple(pair.first.run_id for pair in pairs if pair.success == (True, False))
+    second_only = tuple(pair.first.run_id for pair in pairs if pair.success == (False, True))
+    return Counted(
+        first_rate=estimate(both + len(first_only), n),
+        second_rate=estimate(both + len(second_only), n),
+        both=both,
+        neither=counts[False, False],
+        first_only=first_only,
+        second_only=second_only,
+        test=mcnemar(len(second_only), len(first_only), n),
+        distinct_test=mcnemar(apart[False, True], apart[True, False], len(outcomes)),
+        difference=success_difference(outcomes, draws),
+        detectable=detectable(len(outcomes)),
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConditionPairs(Paired):
+    """The pairs of one condition.
+
+    :param p_holm: exact p over all pairs, corrected for the number of conditions
+    """
+
+    condition: str
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Paired):
+    """Two arms over a cohort.
+
+    :param conditions: the same for each condition that has a pair
+    """
+
+    first: str
+    second: str
+    cohort: str
+    unpaired: tuple[Unpaired, ...]
+    conditions: tuple[ConditionPairs, ...]
+
+
 def attacks_plan_text(row: Row) -> bool:
-    """Return whether the fault of this attempt aimed at the text of a plan."""
-    return row.corruption.probability is not None or PLAN_TEXT_FAULT in row.condition
+    """Return whether a fault of this attempt aimed at the text of a plan."""
+    return row.corruption.probability is not None or any(
+        proof.fault in PLAN_TEXT_FAULTS for proof in row.faults
+    )
 
 
-def _no_result(arm: str, row: Row | None) -> str:
+def without_result(name: str, row: Row | None) -> str:
+    """Return why there is no result, empty if there is one."""
     if row is None:
-        return f'{arm}: no attempt'
-    return f'{arm}: aborted ({row.reason_type})' if row.status == 'aborted' else ''
+        return f'{name}: no attempt'
+    return f'{name}: aborted ({row.reason_type})' if row.status == 'aborted' else ''
 
 
 def _no_pair(ours: Row, theirs: Row) -> str:
@@ -108,50 +183,64 @@ def _no_pair(ours: Row, theirs: Row) -> str:
     return ''
 
 
+def pair_up(
+    results: Mapping[tuple[str, str], Row], first: str, second: str, run_ids: Iterable[str]
+) -> tuple[list[Pair], list[Unpaired]]:
+    """Return the pairs of two arms, and the scenarios that make none."""
+    pairs, unpaired = [], []
+    for run_id in run_ids:
+        ours, theirs = results.get((run_id, first)), results.get((run_id, second))
+        why = without_result(first, ours) or without_result(second, theirs)
+        if ours is None or theirs is None or why or (why := _no_pair(ours, theirs)):
+            unpaired.append(Unpaired(run_id, why))
+        else:
+            pairs.append(Pair(ours, theirs))
+    return pairs, unpaired
+
+
 def compare(
     results: Mapping[tuple[str, str], Row],
     first: str,
     second: str,
     cohort: str = ALL,
     planned: Mapping[str, str] | None = None,
+    *,
+    attacked: Collection[str] = (),
+    draws: Draws,
 ) -> Comparison:
     """Compare two arms over the scenarios that both have a result for.
 
     :param results: the attempt that counts of each (run_id, arm), as `journal.final` gives
     :param planned: condition by run id of all that should be there; those without any attempt
         count as unpaired
+    :param attacked: conditions whose faults aim at the text of a plan, besides those in which a
+        row says so; the physical cohort is without them
+    :param draws: seeded generator for the intervals, made anew
     """
     conditions = dict(planned or {}) | {
         row.run_id: row.condition for row in results.values() if row.arm in (first, second)
     }
-    outcomes: dict[str, tuple[bool | None, bool | None]] = {}
-    unpaired: list[Unpaired] = []
-    for run_id, condition in conditions.items():
-        ours, theirs = results.get((run_id, first)), results.get((run_id, second))
-        if cohort == PHYSICAL and (
-            PLAN_TEXT_FAULT in condition
-            or any(attacks_plan_text(row) for row in (ours, theirs) if row is not None)
-        ):
-            continue
-        why = _no_result(first, ours) or _no_result(second, theirs)
-        if ours is None or theirs is None or why or (why := _no_pair(ours, theirs)):
-            unpaired.append(Unpaired(run_id, why))
-        else:
-            outcomes[run_id] = (ours.success, theirs.success)
-    counts = Counter(outcomes.values())
-    first_only = tuple(run_id for run_id, pair in outcomes.items() if pair == (True, False))
-    second_only = tuple(run_id for run_id, pair in outcomes.items() if pair == (False, True))
-    both, n = counts[True, True], len(outcomes)
+    if cohort == PHYSICAL:
+        # A cell as a whole: an aborted attempt does not say what its faults were.
+        hit = {row.condition for row in results.values() if attacks_plan_text(row)}
+        hit.update(attacked)
+        conditions = {run_id: name for run_id, name in conditions.items() if name not in hit}
+    pairs, unpaired = pair_up(results, first, second, conditions)
+    by_condition = [
+        ConditionPairs(
+            condition=name,
+            **counted([pair for pair in pairs if pair.first.condition == name], draws),
+        )
+        for name in dict.fromkeys(pair.first.condition for pair in pairs)
+    ]
+    corrected = holm([item.test.p_exact if item.test else None for item in by_condition])
     return Comparison(
         first=first,
         second=second,
         cohort=cohort,
-        first_rate=estimate(both + len(first_only), n),
-        second_rate=estimate(both + len(second_only), n),
-        both=both,
-        neither=counts[False, False],
-        first_only=first_only,
-        second_only=second_only,
         unpaired=tuple(unpaired),
-        test=mcnemar(len(second_only), len(first_only), n),
+        conditions=tuple(
+            replace(item, p_holm=p) for item, p in zip(by_condition, corrected, strict=True)
+        ),
+        **counted(pairs, draws),
     )

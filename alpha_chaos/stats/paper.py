@@ -1,6 +1,6 @@
 """The paper's published numbers, and where in it they stand."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -84,13 +84,30 @@ class Model(_Cited):
     digest: str
 
 
-class Pilot(_Cited):
-    """The attempts before the matrix."""
+class Cohort(_Part):
+    """The attempts of the pilot with one provider."""
 
     attempts: Count
-    aborted: Mapping[str, Count]
-    accepted: Count
-    successes: Count
+    aborted: Mapping[str, Count] = Field(default={}, description='by reason')
+    accepted: Count = 0
+    successes: Count = 0
+    successes_by_condition: Mapping[str, Count] = {}
+
+    @model_validator(mode='after')
+    def _adds_up(self) -> 'Cohort':
+        if self.attempts != sum(self.aborted.values()) + self.accepted:
+            raise ValueError('attempts are those aborted and those accepted')
+        by_condition = sum(self.successes_by_condition.values())
+        if self.successes > self.accepted or by_condition not in (0, self.successes):
+            raise ValueError('successes are accepted, and are those of the conditions')
+        return self
+
+
+class Pilot(_Cited):
+    """The attempts before the matrix, by provider."""
+
+    cohorts: Mapping[str, Cohort]
+    said: str = Field(description='what the paper says of what was left out')
 
 
 class Paper(_Part):
@@ -106,6 +123,14 @@ class Paper(_Part):
     comparisons: tuple[PublishedTest, ...]
     conditions: Mapping[str, Condition]
     pilot: Pilot
+
+    def belongs_to(self, experiment: str, conditions: Collection[str]) -> bool:
+        """Return whether a run is of the published matrix: by name, and by its conditions."""
+        return (
+            experiment == self.experiment
+            and bool(conditions)
+            and all(name in self.conditions for name in conditions)
+        )
 
     def comparison(self, first: Arm, second: Arm, cohort: str) -> PublishedTest | None:
         """Return the published test of two arms; None if there is none."""

@@ -1,7 +1,6 @@
 """The summary of what lies in a run's folder."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -21,25 +20,46 @@ class _Episode(BaseModel):
     condition: str
 
 
-class _Manifest(BaseModel):
+class _Fault(BaseModel):
+    kind: str
+
+
+class _Cell(BaseModel):
+    name: str
+    faults: tuple[_Fault, ...] = ()
+
+
+class _Experiment(BaseModel):
+    name: str = ''
+    cells: tuple[_Cell, ...] = ()
+
+
+class Manifest(BaseModel):
     """What is needed of a manifest; it holds more."""
 
     model_config = ConfigDict(extra='ignore')
 
-    experiment: str | Mapping[str, object] = ''
+    experiment: _Experiment
     episodes: tuple[_Episode, ...]
 
-    @property
-    def name(self) -> str:
-        """The name of the experiment, '' if the manifest does not say."""
-        if isinstance(self.experiment, str):
-            return self.experiment
-        return str(self.experiment.get('name', ''))
+    def planned(self) -> list[Planned]:
+        """Return every episode that the run should have."""
+        faults = {
+            cell.name: tuple(fault.kind for fault in cell.faults) for cell in self.experiment.cells
+        }
+        return [
+            Planned(item.run_id, item.arm, item.condition, faults.get(item.condition))
+            for item in self.episodes
+        ]
 
 
-def _read_manifest(path: Path) -> _Manifest | None:
+def read_manifest(path: Path) -> Manifest | None:
+    """Return what a manifest plans; None if there is no such file.
+
+    :raises BadSetting: when it cannot be read
+    """
     try:
-        return _Manifest.model_validate(json.loads(path.read_text(encoding='utf-8')))
+        return Manifest.model_validate(json.loads(path.read_text(encoding='utf-8')))
     except FileNotFoundError:
         return None
     except ValidationError as error:
@@ -57,17 +77,14 @@ def load_and_summarise(folder: Path, paper: published.Paper | None = None) -> Su
     :raises BadSetting: when `folder` holds no run, or a manifest that cannot be read
     :raises jsonl.CorruptLine: when the journal cannot be read, naming file and line
     """
-    manifest = _read_manifest(folder / MANIFEST)
+    manifest = read_manifest(folder / MANIFEST)
     if manifest is None and not (folder / journal.FILE).is_file():
         raise BadSetting(f'{folder} holds no run: neither {journal.FILE} nor {MANIFEST} is there')
     found = journal.read(folder)
-    planned = None
-    if manifest is not None:
-        planned = [Planned(item.run_id, item.arm, item.condition) for item in manifest.episodes]
     return summarise(
         found.rows,
-        planned,
+        manifest.planned() if manifest else None,
         paper or published.read_paper(config_folder() / published.FILE),
-        experiment=manifest.name if manifest else '',
+        experiment=manifest.experiment.name if manifest else '',
         torn=bool(found.torn),
     )

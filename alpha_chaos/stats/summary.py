@@ -1,25 +1,43 @@
 """A whole run: every cell, every comparison, every attempt."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
+
+import numpy as np
 
 from alpha_chaos.journal import Row, final
 from alpha_chaos.stats.cells import OVERALL, Cell, count
-from alpha_chaos.stats.paired import COHORTS, COMPARISONS, Comparison, compare
+from alpha_chaos.stats.paired import (
+    ALL,
+    COHORTS,
+    COMPARISONS,
+    PHYSICAL,
+    PLAN_TEXT_FAULTS,
+    Comparison,
+    compare,
+)
 from alpha_chaos.stats.paper import Condition, Paper
+from alpha_chaos.stats.recoveries import Recovered, recoveries
+from alpha_chaos.stats.twins import Twin, twins
 
+BOOTSTRAP_SEED = 42  # every interval is made from the same draws, whatever else there is
 ARMS = ('oracle', 'oracle_json', 'llm')  # their order where no experiment gives one
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One episode that a run should have."""
+    """One episode that a run should have.
+
+    :param faults: kinds of the condition's faults, None if the plan does not say
+    """
 
     run_id: str
     arm: str
     condition: str
+    faults: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -32,10 +50,28 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Replacement:
+    """An attempt that does not count, and the one of the same episode that does.
+
+    :param what: status and reason of the attempt that does not
+    """
+
+    run_id: str
+    attempt: int
+    by: int
+    what: str
+    instead: str
+
+
+@dataclass(frozen=True)
 class Attempts:
     """The account of one arm: every attempt is in exactly one of the three numbers.
 
     :param superseded: attempts that do not count because another one of the episode does
+    :param accepted: attempts that have a result and count
+    :param repeated: attempts that had a result and were run again all the same
+    :param successes: of the accepted ones
+    :param replacements: which attempt took the place of which
     """
 
     arm: str
@@ -44,8 +80,12 @@ class Attempts:
     task_failed: int
     aborted: int
     superseded: int
+    accepted: int
+    repeated: int
+    successes: int
     failures: tuple[Reason, ...]
     aborts: tuple[Reason, ...]
+    replacements: tuple[Replacement, ...]
 
 
 @dataclass(frozen=True)
@@ -60,6 +100,8 @@ class Summary:
     :param unexpected: (run_id, arm) of results that were not planned; they are in no number
     :param lost: (run_id, arm, messages) of recordings that are not complete
     :param torn: whether the journal ends in an incomplete line, which was left out
+    :param twins: each faulty cell against its fault-free control on the same seeds
+    :param recoveries: what each arm that recovers buys and costs, overall and by condition
     """
 
     experiment: str
@@ -75,6 +117,8 @@ class Summary:
     overall: tuple[Cell, ...]
     cells: tuple[Cell, ...]
     comparisons: tuple[Comparison, ...]
+    twins: tuple[Twin, ...]
+    recoveries: tuple[Recovered, ...]
     attempts: tuple[Attempts, ...]
     torn: bool
     paper: Paper | None
@@ -86,6 +130,16 @@ class Summary:
     def of_condition(self, condition: str) -> tuple[Cell, ...]:
         """Return the cells of one condition, in the order of the arms."""
         return tuple(cell for cell in self.cells if cell.condition == condition)
+
+    @property
+    def text_attacked(self) -> bool:
+        """Whether the physical cohort is any smaller than the whole."""
+
+        def scenarios(cohort: str) -> list[int]:
+            found = (item for item in self.comparisons if item.cohort == cohort)
+            return [item.pairs + len(item.unpaired) for item in found]
+
+        return scenarios(ALL) != scenarios(PHYSICAL)
 
     def published(self, condition: str) -> Condition | None:
         """Return what the paper says of a condition; None if it says nothing."""
@@ -108,15 +162,38 @@ def _reasons(rows: Iterable[Row]) -> tuple[Reason, ...]:
     return tuple(sorted(reasons, key=lambda reason: (-reason.attempts, reason.type)))
 
 
-def _account(arm: str, rows: Sequence[Row], counting: int) -> Attempts:
+def _outcome(row: Row) -> str:
+    return f'{row.status}: {row.reason}' if row.reason else row.status
+
+
+def _account(arm: str, rows: Sequence[Row], counting: Mapping[tuple[str, str], Row]) -> Attempts:
+    """Return the account of an arm.
+
+    :param counting: the attempts that count, of any arm
+    """
     by_status = Counter(row.status for row in rows)
+    accepted = [row for row in rows if row is counting.get(row.key) and row.status != 'aborted']
+    superseded = [row for row in rows if row.key in counting and row is not counting[row.key]]
     return Attempts(
         arm=arm,
         total=len(rows),
         done=by_status['done'],
         task_failed=by_status['task_failed'],
         aborted=by_status['aborted'],
-        superseded=len(rows) - counting,
+        superseded=len(superseded),
+        accepted=len(accepted),
+        repeated=sum(row.status != 'aborted' for row in superseded),
+        successes=sum(row.success is True for row in accepted),
+        replacements=tuple(
+            Replacement(
+                row.run_id,
+                row.attempt,
+                counting[row.key].attempt,
+                _outcome(row),
+                _outcome(counting[row.key]),
+            )
+            for row in superseded
+        ),
         failures=_reasons(row for row in rows if row.status == 'task_failed'),
         aborts=_reasons(row for row in rows if row.status == 'aborted'),
     )
@@ -164,7 +241,7 @@ def summarise(
 
     :param rows: every attempt, in the order of the journal
     :param planned: every episode the run should have; None if that is not known
-    :param paper: published numbers to be laid beside; left out if no condition is in them
+    :param paper: published numbers; left out if the run is not of the experiment they belong to
     :param torn: whether the journal ends in an incomplete line
     """
     rows = list(rows)
@@ -176,6 +253,8 @@ def summarise(
     arms = tuple(dict.fromkeys(item.arm for item in plan))
     conditions = tuple(dict.fromkeys(item.condition for item in plan))
     missing = [item for item in plan if (item.run_id, item.arm) not in results]
+    faults = {item.condition: item.faults for item in plan if item.faults is not None}
+    draws = partial(np.random.default_rng, BOOTSTRAP_SEED)
 
     def cell(arm: str, condition: str) -> Cell:
         return count(
@@ -187,6 +266,7 @@ def summarise(
                 if row.arm == arm and condition in (OVERALL, row.condition)
             ],
             sum(item.arm == arm and condition in (OVERALL, item.condition) for item in missing),
+            {name: bool(kinds) for name, kinds in faults.items()},
         )
 
     of_plan = {(item.arm, item.condition) for item in plan}
@@ -221,18 +301,19 @@ def summarise(
                 second,
                 cohort,
                 {item.run_id: item.condition for item in plan if item.arm in (first, second)},
+                attacked=[
+                    name for name, kinds in faults.items() if PLAN_TEXT_FAULTS.intersection(kinds)
+                ],
+                draws=draws,
             )
             for cohort in COHORTS
             for first, second in _orderings(arms)
         ),
+        twins=tuple(twin for arm in arms for twin in twins(list(results.values()), arm, draws)),
+        recoveries=recoveries(results, arms, draws),
         attempts=tuple(
-            _account(
-                arm,
-                [row for row in used if row.arm == arm],
-                sum(row.arm == arm for row in results.values()),
-            )
-            for arm in arms
+            _account(arm, [row for row in used if row.arm == arm], results) for arm in arms
         ),
         torn=torn,
-        paper=paper if paper and set(conditions) & set(paper.conditions) else None,
+        paper=paper if paper and paper.belongs_to(experiment, conditions) else None,
     )

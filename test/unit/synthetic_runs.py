@@ -202,3 +202,56 @@ def aborted(row: Row, reason: str, attempt: int = 1) -> Row:
         status='aborted',
         reason=reason,
     )
+
+
+def twin_run(arms: Iterable[str] = ('oracle', 'llm'), episodes: int = 10) -> list[Row]:
+    """Return a run in which episode i of every cell has the same seed and a world of its own.
+
+    Sensor noise fails the even episodes below 8 and a dropped scene no episode; control never
+    fails. An arm `llm_retry` recovers where `llm` fails in episodes 0 and 2, for one call more.
+    """
+    rows = []
+    for arm in arms:
+        for condition in ('control', 'sensor_noise', 'scene_drop'):
+            for index in range(episodes):
+                fault = '' if condition == 'control' else condition
+                planner = arm.removesuffix('_retry')
+                row = _base(planner, condition, index, condition, '')
+                row.update(
+                    arm=arm,
+                    seed=1000 + index,
+                    control='control' if fault else '',
+                    digest=digest_of(index, condition, planner),
+                    bag=f'bags/{condition}_{index:03}-{arm}',
+                )
+                row['planner'] |= {'calls': 1}
+                if fault:
+                    row['faults'] = [
+                        {
+                            'fault': fault,
+                            'exercised': True,
+                            'evidence': {
+                                'decided': 58,
+                                'struck': index,
+                                'last': {'offset_m': 0.001 * index, 'frame': 'world'},
+                                'saturated': index > 5,
+                            },
+                        }
+                    ]
+                if fault == 'sensor_noise' and index % 2 == 0 and index < 8:
+                    _failed(row, 'not_in_zone: 0.2 m', final_error_m=0.2)
+                if arm.endswith('_retry'):
+                    row['recovery'] = {'kind': 'retry', 'plans': 1, 'observations': 1}
+                    if row['success'] is False and index < 4:
+                        row.update(status='done', success=True, secondary_success=True, reason='')
+                        row['final_error_m'] = 0.01
+                        row['digest'] = digest_of(row['digest'], 'recovered')
+                        row['recovery'] |= {'tries': 1, 'plans': 2}
+                        row['planner'] |= {
+                            'calls': 2,
+                            'prompt_tokens': 1600,
+                            'completion_tokens': 500,
+                            'wall_s': 31.0,
+                        }
+                rows.append(row)
+    return [Row(**row) for row in rows]

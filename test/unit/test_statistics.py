@@ -3,18 +3,23 @@
 import json
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_runs import aborted, paper_run
 
-from alpha_chaos.journal import Row, final
+from alpha_chaos.journal import Corruption, Row, final
 from alpha_chaos.stats.intervals import BadCountError, estimate, spread, wilson
-from alpha_chaos.stats.paired import ALL, PHYSICAL, compare, mcnemar
+from alpha_chaos.stats.mcnemar import mcnemar
+from alpha_chaos.stats.paired import ALL, PHYSICAL
+from alpha_chaos.stats.paired import compare as compare_with
 
+compare = partial(compare_with, draws=partial(np.random.default_rng, 1))
 CASES = json.loads((Path(__file__).parents[1] / 'cases' / 'statistics.json').read_text())
 
 
@@ -137,6 +142,8 @@ def test_mcnemar_is_symmetric_and_gives_probabilities(b: int, c: int, same: int)
     assert one.chi2_corrected >= 0.0
     if abs(b - c) <= 1:
         assert (one.p_exact, one.p_corrected, one.chi2_corrected) == (1.0, 1.0, 0.0)
+    assert 0.0 < one.p_mid <= one.p_exact
+    assert one.p_mid == other.p_mid
 
 
 def test_a_spread_leaves_unknown_values_out() -> None:
@@ -200,6 +207,37 @@ def test_the_physical_cohort_leaves_out_attacked_text_under_any_name() -> None:
         for key, row in rows.items()
     }
     assert compare(renamed, 'llm', 'oracle', PHYSICAL).pairs == 60
+
+
+def test_the_evidence_of_a_fault_alone_says_that_text_was_attacked() -> None:
+    rows = {
+        row.key: row.model_copy(update={'corruption': Corruption()})
+        for row in paper_run(['llm', 'oracle'])
+    }
+    assert compare(rows, 'llm', 'oracle', PHYSICAL).pairs == 60
+
+
+def test_a_name_alone_says_nothing_about_a_cohort() -> None:
+    rows = {
+        row.key: row.model_copy(update={'condition': 'planner_output_corruption'})
+        for row in paper_run(['llm', 'oracle'])
+        if row.condition == 'control'
+    }
+    assert compare(rows, 'llm', 'oracle', PHYSICAL).pairs == 10
+
+
+def test_a_cell_that_only_the_plan_of_the_run_knows_is_left_out_too() -> None:
+    rows = {row.key: row for row in paper_run(['llm', 'oracle']) if row.condition == 'control'}
+    planned = {'garbled_000': 'garbled', 'control_010': 'control'}
+    found = compare(rows, 'llm', 'oracle', PHYSICAL, planned, attacked=['garbled'])
+    assert [item.run_id for item in found.unpaired] == ['control_010']
+
+
+def test_an_aborted_attempt_belongs_to_the_cohort_of_its_cell() -> None:
+    rows = {row.key: row for row in paper_run(['llm', 'oracle'])}
+    key = 'planner_output_corruption_low_003', 'llm'
+    rows[key] = aborted(rows[key], 'timeout: plan')
+    assert compare(rows, 'llm', 'oracle', PHYSICAL).unpaired == ()
 
 
 OUTCOMES = st.sampled_from(['done', 'task_failed', 'aborted', 'absent'])

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from synthetic_runs import ARMS, aborted, paper_run
+from synthetic_runs import ARMS, aborted, paper_run, twin_run
 
 from alpha_chaos import journal, jsonl
 from alpha_chaos.journal import Journal, Row
@@ -51,14 +51,43 @@ def test_the_papers_numbers_add_up() -> None:
         )
         assert n == test.pairs
     assert len(PAPER.model.digest) == 64
-    pilot = PAPER.pilot
-    assert pilot.attempts == sum(pilot.aborted.values()) + pilot.accepted
+
+
+def test_the_papers_pilot_has_169_attempts() -> None:
+    openai, ollama = PAPER.pilot.cohorts['openai'], PAPER.pilot.cohorts['ollama']
+    assert openai.attempts + ollama.attempts == 169
+    assert (openai.attempts, openai.accepted, openai.successes) == (99, 0, 0)
+    assert openai.aborted == {
+        'openai_runtime_error': 70,
+        'openai_quota_exceeded_429': 26,
+        'zero_step_abort': 3,
+    }
+    assert (ollama.attempts, ollama.accepted, ollama.successes) == (70, 70, 20)
+    assert ollama.successes_by_condition == {'control': 5, 'sensor_lag': 15}
 
 
 def test_more_published_successes_than_episodes_are_a_misprint(tmp_path: Path) -> None:
     text = (config_folder() / FILE).read_text()
     (tmp_path / FILE).write_text(text.replace('{oracle: 10, llm: 10}', '{oracle: 11, llm: 10}'))
     with pytest.raises(BadSetting, match='more successes than episodes'):
+        read_paper(tmp_path / FILE)
+
+
+@pytest.mark.parametrize(
+    ('ours', 'theirs', 'why'),
+    [
+        ('attempts: 99', 'attempts: 100', 'attempts are those aborted and those accepted'),
+        ('successes: 20', 'successes: 71', 'successes are accepted'),
+        ('{control: 5, sensor_lag: 15}', '{control: 5}', 'those of the conditions'),
+    ],
+)
+def test_a_pilot_that_does_not_add_up_is_a_misprint(
+    tmp_path: Path, ours: str, theirs: str, why: str
+) -> None:
+    text = (config_folder() / FILE).read_text()
+    assert text.count(ours) == 1
+    (tmp_path / FILE).write_text(text.replace(ours, theirs))
+    with pytest.raises(BadSetting, match=why):
         read_paper(tmp_path / FILE)
 
 
@@ -143,6 +172,114 @@ def test_a_cell_says_what_its_fault_did(whole: Summary) -> None:
     assert cell(whole, 'oracle', 'control').cost.models == ()
 
 
+def test_the_evidence_of_any_fault_is_put_together() -> None:
+    summary = summarise(twin_run(['llm']))
+    (noise,) = cell(summary, 'llm', 'sensor_noise').effects
+    assert (noise.fault, noise.exercised) == ('sensor_noise', Share(10, 10))
+    assert noise.struck is not None
+    assert (noise.struck.mean, noise.struck.low, noise.struck.high) == (4.5, 0, 9)
+    numbers = dict(noise.numbers)
+    assert list(numbers) == ['decided', 'struck', 'last.offset_m']
+    assert numbers['last.offset_m'].high == pytest.approx(0.009)
+    assert dict(noise.words) == {
+        'last.frame': (('world', 10),),
+        'saturated': (('no', 6), ('yes', 4)),
+    }
+    assert cell(summary, 'llm', 'control').effects == ()
+
+
+def test_two_faults_of_a_kind_are_kept_apart_and_odd_evidence_is_no_matter() -> None:
+    (row,) = twin_run(['llm'], 1)[1:2]
+    odd = {'struck': 'often', 'list': [1, 2, 3], 'none': None, 'deep': {'er': {'x': 2}}, 'e': {}}
+    proofs = tuple(
+        journal.FaultProof(fault='mine', exercised=good, evidence=odd if good else {})
+        for good in (True, False)
+    )
+    one, two = count('llm', 'c', [row.model_copy(update={'faults': proofs})]).effects
+    assert (one.fault, two.fault) == ('mine', 'mine 2')
+    assert (one.exercised, two.exercised) == (Share(1, 1), Share(0, 1))
+    assert one.struck is None
+    assert {key: value.mean for key, value in one.numbers} == {'list': 3, 'deep.er.x': 2}
+    assert one.words == (('struck', (('often', 1),)),)
+    assert (two.numbers, two.words) == ((), ())
+
+
+def test_trajectories_are_distinct_within_their_cell() -> None:
+    rows = [row.model_copy(update={'digest': 'same'}) for row in paper_run(['oracle'])]
+    summary = summarise(rows)
+    assert {item.distinct for item in summary.cells} == {1}
+    (overall,) = summary.overall
+    assert (overall.distinct, overall.digested, overall.copies) == (14, 75, True)
+
+
+def test_what_a_success_costs_includes_the_failures() -> None:
+    (llm,) = summarise(paper_run(['llm'])).overall
+    assert llm.cost.tokens_per_success == pytest.approx(75 * (770 + 249) / 33)
+    assert llm.cost.plan_s_per_success == pytest.approx(75 * 15.6 / 33)
+    failed = [row for row in paper_run(['llm']) if row.success is False]
+    assert count('llm', '', failed).cost.tokens_per_success is None
+    unknown = failed[0].model_copy(update={'planner': journal.PlannerRecord()})
+    mixed = [*paper_run(['llm'])[:5], unknown]
+    assert count('llm', '', mixed).cost.tokens_per_success is None
+
+
+def test_the_plan_of_a_run_says_which_conditions_have_faults() -> None:
+    rows = [
+        row.model_copy(update={'fault_class': 'baseline', 'condition': 'baseline'})
+        for row in paper_run(['oracle'])[:10]
+    ]
+    planned = [Planned(row.run_id, row.arm, row.condition, ()) for row in rows]
+    assert summarise(rows, planned).cells[0].unproven == 0
+    assert summarise(rows).cells[0].unproven == 10
+    faulty = [Planned(row.run_id, row.arm, row.condition, ('mine',)) for row in rows]
+    assert summarise(rows, faulty).cells[0].unproven == 10
+
+
+def test_the_manifest_says_whose_plans_were_attacked(tmp_path: Path) -> None:
+    rows = [row for row in paper_run(['oracle', 'llm']) if row.condition == 'control']
+    with Journal(tmp_path) as book:
+        for row in rows:
+            book.append(row)
+    cells = [
+        {'name': 'control', 'faults': []},
+        {'name': 'garbled', 'faults': [{'kind': 'plan_corruption', 'probability': 1.0}]},
+    ]
+    episodes = [
+        {'run_id': f'{name}_000', 'arm': arm, 'condition': name}
+        for name in ('control', 'garbled')
+        for arm in ('oracle', 'llm')
+    ]
+    manifest = {'experiment': {'name': 'mine', 'cells': cells}, 'episodes': episodes}
+    (tmp_path / 'manifest.json').write_text(json.dumps(manifest))
+    whole, physical = load_and_summarise(tmp_path).comparisons
+    assert [item.run_id for item in whole.unpaired] == ['garbled_000']
+    assert (physical.pairs, physical.unpaired) == (1, ())
+
+
+def test_copies_weigh_as_much_as_one(whole: Summary) -> None:
+    comparison = whole.comparisons[0]
+    assert (comparison.first, comparison.second, comparison.pairs) == ('llm', 'oracle', 75)
+    # 4 cells of one trajectory (control and F1), 4 of two (F2 and concurrent), 3 and 3 of one.
+    assert comparison.distinct == 1 + 3 + 2 * 3 + 3 + 3 + 2
+    assert comparison.copies
+    # Fifteen discordant pairs of the paper are three trajectories: no evidence of anything.
+    assert comparison.test is not None
+    assert comparison.distinct_test is not None
+    assert comparison.test.p_exact == pytest.approx(6.10e-5, abs=5e-8)
+    assert (comparison.distinct_test.b, comparison.distinct_test.p_exact) == (3, 0.25)
+    assert comparison.difference.value == pytest.approx(-3 / 18)
+    cells = {item.condition: item for item in comparison.conditions}
+    assert len(cells) == 14
+    f4 = cells['planner_output_corruption_low']
+    assert f4.test is not None
+    assert f4.test.p_exact == pytest.approx(0.0625)
+    assert f4.p_holm == pytest.approx(14 * 0.0625)
+    assert cells['control'].p_holm == 1.0
+    assert f4.difference.interval is None
+    assert f4.detectable.pairs is None
+    assert 'distinct pairs or fewer: whatever happens there, no exact test' in said(whole)
+
+
 def test_safety_keeps_the_rules_apart_and_names_the_blocks(whole: Summary) -> None:
     safety = cell(whole, 'oracle', 'unreachable_ik_high').safety
     assert safety is not None
@@ -222,7 +359,7 @@ def test_arms_of_any_name_are_compared_too() -> None:
 
 def test_a_half_finished_run_says_what_is_missing() -> None:
     rows = paper_run()
-    summary = summarise(rows[:100], the_plan(rows), PAPER)
+    summary = summarise(rows[:100], the_plan(rows), PAPER, experiment='paper')
     assert (summary.results, len(summary.missing)) == (100, 125)
     assert '125 of 225 planned episodes not attempted yet' in said(summary)
     assert cell(summary, 'llm', 'control').missing == 10
@@ -248,6 +385,15 @@ def test_the_attempt_that_counts_is_the_last_that_ran() -> None:
     assert account.aborts[0].type == 'timeout'
     assert account.aborts[0].texts == (('timeout: plan, again', 1), ('timeout: plan, 超时', 1))
     assert account.failures[0].attempts == 27
+    assert (account.accepted, account.repeated, account.successes) == (75, 1, 48)
+    assert account.total == account.accepted + account.repeated + account.aborted
+    assert [(item.run_id, item.attempt, item.by) for item in account.replacements] == [
+        ('control_000', 1, 3),
+        ('control_000', 2, 3),
+        ('control_001', 1, 1),
+    ]
+    assert account.replacements[0].what == 'aborted: timeout: plan, 超时'
+    assert account.replacements[1].what == account.replacements[1].instead == 'done'
 
 
 def test_a_failure_without_a_reason_is_accounted_for_all_the_same() -> None:
@@ -271,7 +417,7 @@ def test_doubts_about_rows_become_notes() -> None:
         rows[1].model_copy(update={'recording': journal.Recording(lost=3)}),
         rows[10].model_copy(update={'faults': ()}),
     ]
-    text = said(summarise(changed, paper=PAPER, torn=True))
+    text = said(summarise(changed, paper=PAPER, experiment='paper', torn=True))
     assert 'The last line of the journal is incomplete' in text
     assert 'mixes calibrations: as_run, formula' in text
     assert '3 messages lost in 1 recording.' in text
@@ -279,9 +425,14 @@ def test_doubts_about_rows_become_notes() -> None:
     assert '75 episodes an arm; this run has another' in text
 
 
-def test_a_run_of_other_conditions_has_no_paper_beside_it() -> None:
-    rows = [row.model_copy(update={'condition': 'jitter'}) for row in paper_run(['llm'])[:10]]
+def test_only_the_papers_experiment_has_the_paper_beside_it() -> None:
+    rows = paper_run(['llm'])[:10]
+    assert summarise(rows, paper=PAPER, experiment='paper').paper is PAPER
+    assert summarise(rows, paper=PAPER, experiment='smoke').paper is None
     assert summarise(rows, paper=PAPER).paper is None
+    other = [*rows, rows[0].model_copy(update={'run_id': 'jitter_000', 'condition': 'jitter'})]
+    assert summarise(other, paper=PAPER, experiment='paper').paper is None
+    assert summarise([], paper=PAPER, experiment='paper').paper is None
 
 
 def test_a_folder_is_summarised_from_journal_and_manifest(tmp_path: Path) -> None:
@@ -291,16 +442,17 @@ def test_a_folder_is_summarised_from_journal_and_manifest(tmp_path: Path) -> Non
             book.append(row)
     alone = load_and_summarise(tmp_path)
     assert (alone.expected, alone.results, alone.experiment) == (None, 5, '')
-    assert alone.paper is not None
+    assert alone.paper is None
     episodes = [
         {'run_id': row.run_id, 'arm': row.arm, 'condition': row.condition, 'seed': row.seed}
         for row in rows
     ]
-    for experiment in ('paper', {'name': 'paper', 'master_seed': 42}):
-        manifest = {'experiment': experiment, 'arms': list(ARMS), 'episodes': episodes}
-        (tmp_path / 'manifest.json').write_text(json.dumps(manifest))
-        summary = load_and_summarise(tmp_path, PAPER)
-        assert (summary.expected, summary.results, summary.experiment) == (225, 5, 'paper')
+    experiment = {'name': 'paper', 'master_seed': 42}
+    manifest = {'experiment': experiment, 'arms': list(ARMS), 'episodes': episodes}
+    (tmp_path / 'manifest.json').write_text(json.dumps(manifest))
+    summary = load_and_summarise(tmp_path, PAPER)
+    assert (summary.expected, summary.results, summary.experiment) == (225, 5, 'paper')
+    assert summary.paper is PAPER
     path = tmp_path / journal.FILE
     path.write_bytes(path.read_bytes()[:-9])
     assert load_and_summarise(tmp_path).torn
