@@ -219,11 +219,12 @@ def _checked(
     actions: Iterable[Action],
     detail: dict[str, JsonValue],
 ) -> _WrongPlan | None:
-    """Return a plan of these actions; None if it is the same plan, or no valid one."""
+    """Return a plan of these actions; None if it is the same plan, or either is no valid one."""
     try:
+        scene.resolve(plan)
         wrong = ActionPlan(actions=tuple(actions))  # what makes them may raise, too
         resolved = scene.resolve(wrong)
-    except (ValidationError, PlanProblem):  # a target is not in the workspace
+    except (ValidationError, PlanProblem):  # not in the workspace, or of a block that is not seen
         return None
     return None if wrong == plan else _WrongPlan(wrong, resolved, detail)
 

@@ -14,16 +14,16 @@ from alpha_chaos.faults.grasp_slip import GraspSlip
 class Robot:
     """Sends motions and grips through one injector and remembers which motions brought a slip."""
 
-    def __init__(self, seed: int = 0, **settings: Any) -> None:
+    def __init__(self, seed: int = 0, obeys: bool = True, **settings: Any) -> None:
         fault = GraspSlip(**settings)
-        self.recorder = Recorder(fault, fault.injector(default_rng(seed)))
+        self.recorder = Recorder(fault, fault.injector(default_rng(seed)), obeys)
 
     def move(self, z: float) -> list[Command]:
         return self.recorder.call('arm/move_to', move(0.5, 0.0, z), done()).commands
 
-    def grip(self, effort: float = 500.0, block: str = 'red', **result: Any) -> None:
+    def grip(self, commanded: float = 500.0, block: str = 'red', **result: Any) -> None:
         response = Message(**{'reached': True, 'stalled': True, **result})
-        self.recorder.call('gripper/command', grip(effort, block=block), response)
+        self.recorder.call('gripper/command', grip(commanded, block=block), response)
 
     def release(self) -> None:
         self.recorder.call('gripper/command', grip(0.0, opening=0.08), done(stalled=False))
@@ -58,7 +58,7 @@ def test_the_motion_itself_is_not_touched() -> None:
 def test_a_factor_leaves_that_much_of_the_effort() -> None:
     robot = Robot(effort_factor=0.25, opening_m=0.08)
     robot.move(0.675)
-    robot.grip(effort=400.0)
+    robot.grip(400.0)
     (command,) = robot.move(0.8)
     assert command.changes == {'max_effort': 100.0, 'opening': 0.08}
 
@@ -100,7 +100,7 @@ def test_a_grasp_has_one_draw_and_at_most_one_slip() -> None:
     robot.grip()
     assert len(robot.move(0.7)) == 1
     assert robot.move(0.8) == []
-    robot.grip(effort=200.0)  # gripping on is no new grasp
+    robot.grip(200.0)  # gripping on is no new grasp
     assert robot.move(0.9) == []
     assert robot.recorder.finish().evidence.detail['decided'] == 1
 
@@ -165,7 +165,7 @@ def test_a_grip_that_holds_nothing_is_no_grasp(
 def test_the_weakest_grip_is_a_grasp() -> None:
     robot = Robot()
     robot.move(0.675)
-    robot.grip(effort=1e-9)
+    robot.grip(1e-9)
     assert len(robot.move(0.8)) == 1
 
 
@@ -197,3 +197,42 @@ def test_a_call_that_got_no_response_is_no_grasp() -> None:
 def test_a_slip_that_would_not_weaken_the_grip_is_refused(factor: float) -> None:
     with pytest.raises(ValidationError, match='effort_factor'):
         GraspSlip(effort_factor=factor)
+
+
+def test_what_is_weakened_is_the_effort_that_the_gripper_reports() -> None:
+    robot = Robot(effort_factor=0.25)
+    robot.move(0.675)
+    robot.grip(commanded=500.0, effort=40.0)
+    assert robot.move(0.8) == [Command('gripper/command', {'max_effort': 10.0})]
+    (decision,) = robot.recorder.finish().decisions
+    assert decision.detail == {
+        'object': 'red',
+        'effort_before_n': 40.0,
+        'effort_after_n': 10.0,
+    }
+
+
+def test_a_gripper_that_reports_no_effort_is_taken_at_its_orders() -> None:
+    robot = Robot(effort_factor=0.25)
+    robot.move(0.675)
+    robot.grip(commanded=400.0, effort=0.0)
+    assert robot.move(0.8) == [Command('gripper/command', {'max_effort': 100.0})]
+
+
+def test_a_slip_that_the_gripper_refuses_did_not_strike() -> None:
+    robot = Robot(obeys=False)
+    robot.move(0.675)
+    robot.grip()
+    robot.move(0.8)
+    record = robot.recorder.finish()
+    (decision,) = record.decisions
+    assert not decision.triggered
+    assert decision.draw is not None
+    assert decision.detail == {
+        'object': 'red',
+        'effort_before_n': 500.0,
+        'effort_after_n': 500.0,
+        'failed': 'no power',
+    }
+    assert not record.evidence.exercised
+    assert record.evidence.detail == {'decided': 1, 'struck': 0, 'grasps': 1, 'failed': 1}
