@@ -1,5 +1,6 @@
 """The relay: without a fault nothing changes, with one only what the fault changes."""
 
+import hashlib
 import json
 import time
 
@@ -11,8 +12,18 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Header
 
+from alpha_chaos import catalogues
 from alpha_chaos.action import ExecutePlan, GripperCommand, MoveTo
-from alpha_chaos.msg import Exchange, FaultEvent, SceneObservation
+from alpha_chaos.faults.base import Call, Fields
+from alpha_chaos.msg import (
+    Action,
+    ActionPlan,
+    BlockState,
+    Exchange,
+    FaultEvent,
+    SceneObservation,
+    Waypoints,
+)
 from alpha_chaos.nodes.clock import to_time
 from alpha_chaos.nodes.fault_relay_node import FaultRelayNode
 from alpha_chaos.nodes.flow import deferred_service
@@ -30,6 +41,10 @@ LAG = {'kind': 'sensor_lag', 'lag_s': 0.5}
 OFFSET = {'kind': 'unreachable_target', 'offset_m': 0.25}
 SLIP = {'kind': 'grasp_slip', 'effort_factor': 0.0}
 CORRUPTION = {'kind': 'plan_corruption'}
+BIAS = {'kind': 'sensor_noise', 'sigma_m': 0.0, 'bias_m': [0.25, 0.0, 0.0]}
+DELAY = {'kind': 'gripper_delay'}
+TIMEOUT = {'kind': 'planner_timeout'}
+NOTHING = hashlib.sha256(b'').hexdigest()
 
 
 class Provider:
@@ -39,6 +54,8 @@ class Provider:
         self.asked, self.moves, self.grips = [], [], []
         self.refuses = False
         self.waits = False
+        self.grips_fail = False
+        self.plan = None
         node.create_service(Plan, 'oracle_planner/plan', self._plan)
         self.servers = [
             ActionServer(
@@ -57,7 +74,10 @@ class Provider:
 
     def _plan(self, request, response):
         self.asked.append(request)
-        response.text = '{"actions":[{"action":"RELEASE"}]}'
+        if self.plan is None:
+            response.text = '{"actions":[{"action":"RELEASE"}]}'
+        else:
+            response.typed, response.plan = True, self.plan
         return response
 
     async def _move(self, handle):
@@ -73,6 +93,9 @@ class Provider:
 
     def _grip(self, handle):
         self.grips.append(handle.request)
+        if self.grips_fail:
+            handle.abort()
+            return GripperCommand.Result(message='no power')
         handle.succeed()
         return GripperCommand.Result(reached=True, stalled=True, effort=500.0)
 
@@ -165,11 +188,22 @@ def scene(seconds, sequence=1):
         header=Header(stamp=to_time(seconds), frame_id='world'),
         episode_id=ATTEMPT,
         sequence=sequence,
+        blocks=[
+            BlockState(name=name, pose=Pose(position=Point(x=0.5, y=y, z=0.65)))
+            for name, y in (('red', -0.15), ('green', 0.125))
+        ],
     )
 
 
 def question():
-    return {'episode_id': ATTEMPT, 'block': 'red', 'success_radius': 0.05, 'scene': scene(0.5)}
+    return {
+        'episode_id': ATTEMPT,
+        'block': 'red',
+        'zone': Point(x=0.6, y=0.35, z=0.65),
+        'success_radius': 0.05,
+        'scene': scene(0.5),
+        'waypoints': Waypoints(hover=0.125, grasp=0.0, lift=0.25, zone_hover=0.25, zone_place=0.0),
+    }
 
 
 def target(z):
@@ -190,14 +224,11 @@ def relay(stage, control):
 
 # -- nothing changes
 
-HARMLESS = [
-    [],
-    [{**LAG, 'probability': 0.0}],
-    [{**OFFSET, 'probability': 0.0}],
-    [{**SLIP, 'probability': 0.0}],
-    [{**CORRUPTION, 'probability': 0.0}],
-    [{**fault, 'probability': 0.0} for fault in (LAG, OFFSET, SLIP, CORRUPTION)],
+SPARING = [
+    {**kind.example.model_dump(mode='json'), 'probability': 0.0}
+    for kind in catalogues.faults().values()
 ]
+HARMLESS = [[], *([fault] for fault in SPARING), SPARING]
 
 
 @pytest.fixture(params=HARMLESS, ids=lambda faults: '+'.join(f['kind'] for f in faults) or 'none')
@@ -333,6 +364,171 @@ def test_a_new_attempt_begins_with_its_own_faults_and_draws(stage, control):
     assert stage.reset('fault_relay', control, 'control_000/oracle#3').ready
     assert relay.pass_on(*times) == pytest.approx(times)
     assert relay.armed() == {}
+
+
+def test_a_changed_message_is_the_one_that_came_but_for_what_was_changed(stage, control):
+    relay = Relay(stage, control.model_copy(update={'faults': (BIAS,)}))
+    came = relay.show(0.5, 7)
+    broken = serialize_message(came)[:-12]  # is no message any more, and passes
+    relay.scenes.publish(broken)
+    stage.until(lambda: len(relay.heard) == 2, 'both')
+    for block in came.blocks:
+        block.pose.position.x += 0.25
+    assert as_is(deserialize_message(relay.heard[0], SceneObservation)) == as_is(came)
+    assert relay.heard[1] == broken
+    struck, spared = relay.events()
+    assert (struck.triggered, spared.triggered) == (True, False)
+    assert struck.digest_before != struck.digest_after
+    assert spared.digest_before == spared.digest_after
+
+
+def test_a_lost_message_is_not_sent_and_its_event_says_that_nothing_went_out(stage, control):
+    drop = {'kind': 'scene_drop', 'probability': 1.0}
+    relay = Relay(stage, control.model_copy(update={'faults': (drop,)}))
+    relay.show(0.5)
+    stage.until(lambda: relay.events(), 'the event')
+    (event,) = relay.events()
+    assert event.triggered
+    assert event.digest_after == NOTHING
+    relay.report()
+    assert relay.counts['/relay/scene'] == 0
+    assert relay.heard == []
+
+
+def test_what_a_fault_answers_reaches_the_consumer_and_the_request_nobody(stage, control):
+    relay = Relay(stage, control.model_copy(update={'faults': (TIMEOUT, DELAY)}))
+    answer = relay.plan()
+    assert (answer.error, answer.infrastructure) == ('planner_timeout', False)
+    gripped = relay.grip(opening=0.0)
+    assert gripped.status == GoalStatus.STATUS_SUCCEEDED
+    assert as_is(gripped.result) == as_is(
+        GripperCommand.Result(reached=True, stalled=True, effort=500.0)
+    )
+    assert relay.provider.asked == relay.provider.grips == []
+    assert [(entry.route, entry.stage, entry.side) for entry in relay.exchanges()] == [
+        (route, stage, 'client')
+        for route in ('oracle_planner/plan', 'gripper/command')
+        for stage in ('request', 'response')
+    ]
+    for event in relay.events():
+        assert event.triggered
+        assert event.digest_after == NOTHING
+
+
+def test_a_command_after_a_response_is_carried_out_before_the_consumer_hears_of_it(stage, control):
+    relay = Relay(stage, control.model_copy(update={'faults': (DELAY,)}))
+    relay.grip()
+    assert relay.move().result.reached
+    (late,) = relay.provider.grips
+    assert as_is(late) == as_is(
+        GripperCommand.Goal(episode_id=ATTEMPT, max_effort=500.0, object='red')
+    )
+    assert [
+        (entry.route, entry.sequence, entry.stage, entry.side, entry.origin)
+        for entry in relay.exchanges()[2:]
+    ] == [
+        ('arm/move_to', 1, 'request', 'client', 'consumer'),
+        ('arm/move_to', 1, 'request', 'server', 'consumer'),
+        ('arm/move_to', 1, 'response', 'server', 'consumer'),
+        ('gripper/command', 2, 'request', 'server', 'gripper_delay'),
+        ('gripper/command', 2, 'response', 'server', 'gripper_delay'),
+        ('arm/move_to', 1, 'response', 'client', 'consumer'),
+    ]
+    (proof,) = relay.report()['faults']
+    assert proof['evidence']['delivered'] == 1
+
+
+def test_a_command_that_the_provider_fails_at_did_not_strike(stage, control):
+    relay = Relay(stage, control.model_copy(update={'faults': (SLIP,)}))
+    relay.grip()
+    relay.move(0.7)
+    relay.provider.grips_fail = True
+    assert relay.move(0.9).result.reached
+    assert len(relay.provider.grips) == 2
+    (event,) = relay.events()
+    assert not event.triggered
+    assert json.loads(event.detail)['failed'] == 'no power'
+    (proof,) = relay.report()['faults']
+    assert (proof['exercised'], proof['evidence']['struck']) == (False, 0)
+
+
+def test_there_is_nothing_to_repeat_where_no_command_has_reached_the_provider(stage, control):
+    relay = Relay(stage, control.model_copy(update={'faults': ({**DELAY, 'motions': 3}, SLIP)}))
+    relay.move(0.7)
+    relay.grip()
+    relay.move(0.9)
+    assert relay.provider.grips == []
+    slip = next(event for event in relay.events() if event.fault == 'grasp_slip')
+    assert not slip.triggered
+    assert json.loads(slip.detail)['failed'] == 'nothing to repeat'
+
+
+def test_what_came_late_can_be_repeated(stage, control):
+    relay = Relay(stage, control.model_copy(update={'faults': (DELAY, SLIP)}))
+    relay.move(0.7)
+    relay.grip()
+    relay.move(0.7)
+    relay.move(0.9)
+    assert [grip.max_effort for grip in relay.provider.grips] == [500.0, 0.0]
+    assert {grip.object for grip in relay.provider.grips} == {'red'}
+
+
+def test_no_command_goes_where_the_relay_may_not_reach(stage, control):
+    names = ('scene', 'arm/move_to')
+    relay = Relay(stage, control, routes=[ROUTES[name] for name in names], allow=[*names])
+    assert relay.add({**SLIP}).ok
+    (armed,) = relay.node._armed
+    armed.injector.on_response(
+        Call(
+            'gripper/command',
+            1,
+            Fields(GripperCommand.Goal(max_effort=500.0, object='red')),
+            Fields(GripperCommand.Result(reached=True, stalled=True)),
+        )
+    )
+    relay.move(0.7)
+    assert relay.move(0.9).result.reached
+    (event,) = relay.events()
+    assert json.loads(event.detail)['failed'] == 'this relay has no action gripper/command'
+
+
+def test_a_typed_plan_is_read_and_rewritten_in_its_own_messages(stage, control):
+    wrong = ({'kind': 'wrong_plan', 'mode': 'swapped_block'},)
+    relay = Relay(stage, control.model_copy(update={'faults': wrong}))
+    relay.provider.plan = ActionPlan(
+        actions=[
+            Action(
+                kind=Action.MOVE_TO, waypoint='red.hover', target=Point(x=0.5, y=-0.15, z=0.775)
+            ),
+            Action(kind=Action.GRIP, block='red'),
+            Action(kind=Action.RELEASE),
+        ]
+    )
+    assert as_is(relay.plan().plan) == as_is(
+        ActionPlan(
+            actions=[
+                Action(
+                    kind=Action.MOVE_TO,
+                    waypoint='green.hover',
+                    target=Point(x=0.5, y=0.125, z=0.775),
+                ),
+                Action(kind=Action.GRIP, block='green'),
+                Action(kind=Action.RELEASE),
+            ]
+        )
+    )
+
+
+def test_a_planner_is_shown_other_places_than_the_consumer_asked_about(stage, control):
+    stale = ({'kind': 'stale_plan', 'spread_m': 0.1},)
+    relay = Relay(stage, control.model_copy(update={'faults': stale}))
+    relay.plan()
+    (asked,) = relay.provider.asked
+    for shown, true in zip(asked.scene.blocks, scene(0.5).blocks, strict=True):
+        assert 0 < abs(shown.pose.position.y - true.pose.position.y) <= 0.1
+        assert shown.pose.position.z == true.pose.position.z
+    asked.scene = scene(0.5)
+    assert as_is(asked) == as_is(Plan.Request(**question()))
 
 
 # -- faults come and go while it runs
@@ -525,6 +721,15 @@ def test_a_fault_that_crashes_spoils_the_attempt_and_not_the_task(relay, monkeyp
     answer = relay.stage.finish('fault_relay', ATTEMPT)
     assert not answer.ok
     assert 'ZeroDivisionError: by a fault' in answer.message
+
+
+def test_a_path_that_leads_nowhere_spoils_the_attempt_and_lets_the_message_pass(relay):
+    assert relay.add({**BIAS, 'positions': 'blocs[*].pose.position'}).ok
+    assert relay.pass_on(0.5) == [0.5]
+    answer = relay.stage.finish('fault_relay', ATTEMPT)
+    assert not answer.ok
+    assert "fault sensor_noise failed: AttributeError: 'SceneObservation'" in answer.message
+    assert "'blocs'" in answer.message
 
 
 # -- types that are not this package's
