@@ -48,17 +48,35 @@ class GhostArm(Closing):
         return getattr(self._bullet, name)(*args, physicsClientId=self._client, **kwargs)
 
     def solve(
-        self, position_m: Vector, orientation: Quaternion, start: Sequence[float]
+        self, position_m: Vector, orientation: Quaternion, *starts: Sequence[float]
     ) -> tuple[float, ...] | None:
         """Return joint positions that bring the end effector there, or as near as they come.
 
-        :param start: of all movable joints; the answer is near it
+        :param starts: positions of all movable joints; the answer is near the first one, unless
+            only another one leads there, or nearer
         :return: within the limits of the joints; None if the target is too far off to compute
         """
+        best: tuple[float, ...] | None = None
+        nearest_m = math.inf
+        for start in starts:
+            joints = self._approach(position_m, orientation, start)
+            if joints is None:
+                return None
+            left_m, left_rad = self._left(position_m, orientation)
+            if left_m <= CLOSE_ENOUGH_M and left_rad <= CLOSE_ENOUGH_RAD:
+                return joints
+            if left_m < nearest_m:
+                best, nearest_m = joints, left_m
+        return best
+
+    def _approach(
+        self, position_m: Vector, orientation: Quaternion, start: Sequence[float]
+    ) -> tuple[float, ...] | None:
         joints = tuple(start)
         for _ in range(ROUNDS):
             self._take(joints)
-            if self._arrived(position_m, orientation):
+            left_m, left_rad = self._left(position_m, orientation)
+            if left_m <= CLOSE_ENOUGH_M and left_rad <= CLOSE_ENOUGH_RAD:
                 break
             found = self._call(
                 'calculateInverseKinematics',
@@ -76,22 +94,23 @@ class GhostArm(Closing):
                 min(max(value, low), high)
                 for value, (low, high) in zip(found, self._limits, strict=True)
             )
+        self._take(joints)
         return joints
 
     def _take(self, joints: Sequence[float]) -> None:
         for joint, value in zip(self._joints, joints, strict=True):
             self._call('resetJointState', self._arm, joint, value)
 
-    def _arrived(self, position_m: Vector, orientation: Quaternion) -> bool:
+    def _left(self, position_m: Vector, orientation: Quaternion) -> tuple[float, float]:
+        """Return how far the end effector is from a pose [m, rad]."""
         link = self._call(
             'getLinkState', self._arm, self._end_effector, computeForwardKinematics=True
         )
-        # Of two unit quaternions: the cosine of half the angle between them, of either sign.
-        alike = abs(sum(one * other for one, other in zip(link[5], orientation, strict=True)))
-        return (
-            math.dist(link[4], position_m) <= CLOSE_ENOUGH_M
-            and alike >= 1 - CLOSE_ENOUGH_RAD**2 / 8
+        # The vector part of the turn between the two; its length is the sine of half the angle.
+        _, turn = self._bullet.multiplyTransforms(
+            (0, 0, 0), orientation, *self._bullet.invertTransform((0, 0, 0), link[5])
         )
+        return math.dist(link[4], position_m), 2 * math.hypot(*turn[:3])
 
     def close(self) -> None:
         """Disconnect; closing twice is harmless."""

@@ -58,7 +58,7 @@ GEAR_ERP = 0.1
 GEAR_FORCE_N = 50.0
 
 CLOSED_M = 0.002  # an opening below this holds nothing
-STOPPED_M_S = 0.002
+STOPPED_M_S = 0.01  # fingers that travel go at 0.1; jammed on top of a block they creep at 0.003
 OPPOSITE = -0.7  # largest cosine between the pushes of two pads that oppose each other
 STABLE_STEPS = 12  # 0.05 s
 STABLE_M = 5e-4  # by which a held block may have moved in the hand since then
@@ -159,7 +159,9 @@ class PandaWorld(BulletWorld):
         # From what is commanded, not from what is measured: a measured joint has what the motors
         # left over, and the same plan would then end elsewhere in a disturbed episode.
         fingers = (FINGER_OPEN_M, FINGER_OPEN_M)
-        joints = self._ghost.solve((x, y, z), turn, (*self._commanded, *fingers))
+        joints = self._ghost.solve(
+            (x, y, z), turn, (*self._commanded, *fingers), (*HOME_RAD, *fingers)
+        )
         if joints is None:
             raise BadCommand(f'no joint angles for the position {[x, y, z]}')
         self._start, self._goal = self._commanded, joints[: len(ARM_JOINTS)]

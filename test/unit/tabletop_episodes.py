@@ -1,4 +1,4 @@
-"""Episodes of the pick-and-place task on a body, carried out by the oracle's plan without nodes."""
+"""Episodes of the pick-and-place task on a body: the oracle's plan, carried out without nodes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ GRIP_N = 500.0
 
 @dataclass
 class Run:
-    """What happened, by step; 0 is the first observation."""
+    """What happened; steps count from 0, the first observation."""
 
     body: Tabletop
     states: dict[int, BodyState] = field(default_factory=dict)
@@ -42,6 +42,7 @@ def run_episode(
     steps_ago: int = 0,
     offset_m: Callable[[float, float], tuple[float, float]] = lambda x, y: (0.0, 0.0),
     effort_factor: float | None = None,
+    look: bool = True,
     task: PickPlace = TASK,
 ) -> Run:
     """Run the task's phases.
@@ -50,6 +51,7 @@ def run_episode(
     :param offset_m: by which the arm goes astray, for a target at x, y
     :param effort_factor: as the arm begins to lift, the gripper is commanded again with this share
         of the effort it reported
+    :param look: False to look at the world no more than the plan needs; there is no digest then
     """
     run, digest = Run(body), StateDigest()
     with body.world() as world:
@@ -62,8 +64,9 @@ def run_episode(
             for _ in range(steps):
                 world.step()
                 step += 1
-                run.states[step] = world.state()
-                digest.update(step, run.states[step])
+                if look:
+                    run.states[step] = world.state()
+                    digest.update(step, run.states[step])
 
         def move(point, height_m, name):
             x, y, z = point
@@ -90,9 +93,11 @@ def run_episode(
                 case Advance():
                     advance(phase.steps, phase.name)
                 case Observe():
+                    run.states.setdefault(step, world.state())
                     seen = run.place_m(task.block, step - steps_ago)
                 case Execute():
                     execute(seen)
+        run.states.setdefault(step, world.state())
         places = {name: run.place_m(name, step) for name in body.objects}
     run.judgement = task.judge(places)
     run.digest = digest.hexdigest()

@@ -7,10 +7,11 @@ import sys
 from itertools import zip_longest
 
 import numpy as np
+import pybullet
 import pytest
 
 from alpha_chaos import bodies
-from alpha_chaos.bodies.base import BadCommand, Body, StateDigest
+from alpha_chaos.bodies.base import BadCommand, Body, Nudge, StateDigest, Tabletop
 from alpha_chaos.plugins import BadSetting, catalogue, parse
 
 KNOWN = catalogue(bodies, Body)
@@ -184,9 +185,82 @@ def test_a_closed_world_cannot_reach_into_the_next_one(body):
     assert last_digest(body) == alone
 
 
-def test_worlds_can_be_built_again_and_again(body):
+def test_worlds_that_are_closed_leave_no_client_behind(body):
+    def lowest_free_client():
+        client = pybullet.connect(pybullet.DIRECT)
+        pybullet.disconnect(client)
+        return client
+
+    before = lowest_free_client()
     for _ in range(30):
-        body.world().close()
+        world = body.world()
+        world.start_move(TARGET_M, None)
+        world.close()
+    assert lowest_free_client() == before
+
+
+# -- a block that is nudged --------------------------------------------------------------------
+
+NUDGE_STEP = 60
+NUDGED = sorted(kind for kind, known in KNOWN.items() if issubclass(known, Tabletop))
+
+
+@pytest.fixture(params=NUDGED)
+def tabletop(request):
+    """Return the example of each body with a table in turn."""
+    return KNOWN[request.param].example
+
+
+def way_of(body, name, displacement_m=None, steps=180):
+    """Return where a block is after each step."""
+    if displacement_m is not None:
+        nudge = Nudge(block=name, step=NUDGE_STEP, displacement_m=displacement_m)
+        body = body.model_copy(update={'nudge': nudge})
+    way = []
+    with body.world() as world:
+        index = world.object_names.index(name)
+        for _ in range(steps):
+            world.step()
+            way.append(world.state().object_pose[index])
+    return np.array(way)
+
+
+@pytest.mark.parametrize('displacement_m', [(0.0, 0.08), (-0.04, 0.03), (0.02, 0.0)])
+def test_a_nudged_block_lies_where_it_was_pushed_to(tabletop, displacement_m):
+    still, way = way_of(tabletop, 'blue'), way_of(tabletop, 'blue', displacement_m)
+    assert np.array_equal(way[:NUDGE_STEP], still[:NUDGE_STEP])
+    # Friction takes up to g / 240^2 (0.17 mm) from the last step of the push.
+    moved = way[-1] - still[-1]
+    assert moved[:2] == pytest.approx(displacement_m, abs=5e-4)
+    assert moved[2:] == pytest.approx(0, abs=1e-3)
+    after = way[NUDGE_STEP + 30 :]
+    assert np.abs(after - after[-1]).max() < 1e-3
+
+
+def test_a_nudge_of_one_block_leaves_the_others_alone(tabletop):
+    nudge = Nudge(block='blue', step=NUDGE_STEP, displacement_m=(0.0, 0.03))
+    poses = []
+    for body in (tabletop, tabletop.model_copy(update={'nudge': nudge})):
+        with body.world() as world:
+            for _ in range(150):
+                world.step()
+            poses.append(world.state().object_pose)
+    assert poses[0][:2] == pytest.approx(poses[1][:2], abs=1e-4)
+    assert np.linalg.norm(poses[0][2, :3] - poses[1][2, :3]) > 0.02
+
+
+def test_a_nudge_repeats_bit_for_bit(tabletop):
+    way = way_of(tabletop, 'red', (0.01, 0.02))
+    assert np.array_equal(way_of(tabletop, 'red', (0.01, 0.02)), way)
+
+
+def test_a_block_is_nudged_in_the_fall_and_in_the_first_step_too(tabletop):
+    nudge = Nudge(block='blue', step=0, displacement_m=(0.0, 0.03))
+    with tabletop.model_copy(update={'nudge': nudge}).world() as world:
+        start = world.state().object_pose[2, 1]
+        for _ in range(120):
+            world.step()
+        assert world.state().object_pose[2, 1] - start == pytest.approx(0.03, abs=5e-4)
 
 
 def test_a_digest_depends_on_every_part_of_a_state(world):
