@@ -39,7 +39,8 @@ ARM_JOINTS = tuple(range(7))
 HAND_LINK = 8
 PADS = (9, 10)  # links of the fingers, and the joints that move them
 END_EFFECTOR_LINK = 11  # panda_grasptarget, between the finger tips
-HOME_RAD: tuple[float, ...] = (0.0, -0.215, 0.0, -2.57, 0.0, 2.356, 0.785)  # the hand above the table, pointing down
+# The hand is above the table and points down.
+HOME_RAD: tuple[float, ...] = (0.0, -0.215, 0.0, -2.57, 0.0, 2.356, 0.785)
 TOOL_DOWN: Quaternion = (1.0, 0.0, 0.0, 0.0)  # half a turn about x; the fingers close along y
 
 MOVE_STEPS = 240

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from alpha_chaos.experiment import Episode, Experiment
+from alpha_chaos.catalogues import faults, recoveries
+from alpha_chaos.experiment import Cell, Episode, Experiment
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.resources import config_folder
 
@@ -119,6 +120,70 @@ def test_the_smoke_experiment_meets_every_fault_and_every_arm_in_12_episodes() -
     assert set(kinds) == {'sensor_lag', 'grasp_slip', 'unreachable_target', 'plan_corruption'}
     assert {episode.arm for episode in episodes} == {'oracle', 'oracle_json', 'llm'}
     assert {episode.body['kind'] for episode in episodes} == {'kuka'}
+
+
+# -- the experiments on body panda ----------------------------------------------------------------
+
+TWINNED = ('randomized', 'recovery')
+
+
+@pytest.mark.parametrize('name', TWINNED)
+def test_beside_every_fault_stands_a_control_on_the_same_seeds_and_scenes(name: str) -> None:
+    experiment = Experiment.load(name)
+    episodes = {episode.run_id: episode for episode in experiment.episodes(['oracle'])}
+    for episode in episodes.values():
+        assert bool(episode.control) == bool(episode.faults)
+        if episode.control:
+            twin = episodes[f'{episode.control}_{episode.episode_index:03d}']
+            assert not twin.faults
+            assert (twin.seed, twin.body, twin.task) == (episode.seed, episode.body, episode.task)
+
+
+@pytest.mark.parametrize('name', TWINNED)
+def test_an_episode_has_the_same_scene_in_every_arm_and_another_one_than_the_next(
+    name: str,
+) -> None:
+    experiment = Experiment.load(name)
+    scenes: dict[str, set[str]] = {}
+    for episode in experiment.episodes():
+        scenes.setdefault(episode.run_id, set()).add(json.dumps(episode.body))
+    assert {len(found) for found in scenes.values()} == {1}
+    control = [scenes[f'control_{number:03d}'].pop() for number in range(10)]
+    assert len(set(control)) == 10
+
+
+def test_the_randomized_experiment_holds_every_fault_and_keeps_to_its_ranges() -> None:
+    experiment = Experiment.load('randomized')
+    kinds = {fault.kind for cell in experiment.cells for fault in cell.faults}
+    assert kinds == set(faults())
+    assert {cell.episodes for cell in experiment.cells} == {10}
+    for episode in experiment.episodes(['oracle']):
+        assert 0.8 <= episode.body['table_friction'] <= 1.2
+        assert all(0.05 <= block['mass_kg'] <= 0.2 for block in episode.body['blocks'])
+        red = episode.body['blocks'][0]
+        assert abs(red['position_m'][0] - 0.5) <= 0.03
+        assert abs(red['position_m'][1]) <= 0.03
+        assert abs(red['yaw_rad']) <= 0.3
+
+
+def test_the_recovery_experiment_compares_every_policy_with_the_bare_model() -> None:
+    arms = {arm.name: arm for arm in Experiment.load('recovery').arms}
+    assert {arm.recovery.kind for arm in arms.values()} == set(recoveries())
+    assert arms['llm'].recovery.kind == 'none'
+    retry = Experiment.load('recovery').episode('control_000', 'llm_retry')
+    assert retry.recovery == {'kind': 'retry', 'tries': 2}
+    assert 'recovery' not in retry.planner
+
+
+def test_episode_number_n_draws_the_same_in_every_cell() -> None:
+    experiment = Experiment.load('randomized')
+    seeds = {
+        number: {experiment.seed(cell.run_ids[number]) for cell in experiment.cells}
+        for number in range(10)
+    }
+    assert {len(found) for found in seeds.values()} == {1}
+    assert len(set.union(*seeds.values())) == 10
+    assert max(set.union(*seeds.values())) < 2**63
 
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
@@ -251,6 +316,219 @@ def test_the_manifest_holds_the_experiment_as_it_was_expanded(tmp_path: Path) ->
     assert manifest['cells'][0]['seeds'] == [experiment.seed(f'control_00{n}') for n in (0, 1)]
     bare = load(tmp_path, small('name: control').replace('calibration: formula\n', ''))
     assert bare.manifest()['calibration'] is None
+
+
+# -- scenes, controls, grids, recoveries, replicates ----------------------------------------------
+
+PANDA = """\
+description: a test
+master_seed: 7
+seed_rule: episode_hash
+calibration: formula
+body: {kind: panda}
+vary: {position_m: 0.03, mass_kg: [0.1, 0.2]}
+task: {kind: pick_place, block: red}
+arms:
+  oracle: {kind: oracle}
+  again: {kind: oracle_json, recovery: {kind: retry, tries: 1}}
+conditions:
+  - name: control
+    episodes: 2
+  - name: lag
+    faults: [{kind: sensor_lag}]
+    labels: [low, high]
+    episodes: 2
+  - name: moved
+    body: {nudge: {block: red, step: 60, displacement_m: [0, 0.05]}}
+  - name: moved_lag
+    body: {nudge: {block: red, step: 60, displacement_m: [0, 0.05]}}
+    faults: [{kind: sensor_lag, lag_s: 0.4}]
+"""
+
+
+def panda(condition: str) -> str:
+    """Return the experiment on body panda with one condition more."""
+    return f'{PANDA}  - {condition}\n'
+
+
+def cells(folder: Path, text: str) -> dict[str, Cell]:
+    return {cell.name: cell for cell in load(folder, text).cells}
+
+
+def test_a_control_is_the_first_fault_free_condition_on_the_same_body(tmp_path: Path) -> None:
+    found = {name: cell.control for name, cell in cells(tmp_path, PANDA).items()}
+    assert found == {
+        'control': '',
+        'lag_low': 'control',
+        'lag_high': 'control',
+        'moved': '',
+        'moved_lag': 'moved',
+    }
+
+
+def test_a_control_may_be_named_also_one_on_another_body(tmp_path: Path) -> None:
+    text = panda('{name: other, control: moved, faults: [{kind: sensor_lag, lag_s: 0.1}]}')
+    assert cells(tmp_path, text)['other'].control == 'moved'
+
+
+def test_a_fault_on_a_body_without_a_control_has_none(tmp_path: Path) -> None:
+    text = PANDA.replace(
+        'displacement_m: [0, 0.05]}}\n    faults', 'displacement_m: [0, 0.06]}}\n    faults'
+    )
+    assert cells(tmp_path, text)['moved_lag'].control == ''
+
+
+def test_under_other_seed_rules_no_condition_has_the_seeds_of_another(tmp_path: Path) -> None:
+    text = PANDA.replace('seed_rule: episode_hash\n', '')
+    assert {cell.control for cell in load(tmp_path, text).cells} == {''}
+
+
+def test_a_grid_has_a_cell_for_every_combination(tmp_path: Path) -> None:
+    text = panda('{name: both, grid: {sensor_lag: [low, high], grasp_slip: [low, medium]}}')
+    found = cells(tmp_path, text)
+    names = [name for name in found if name.startswith('both')]
+    assert names == ['both_low_low', 'both_low_medium', 'both_high_low', 'both_high_medium']
+    cell = found['both_high_low']
+    assert (cell.fault_class, cell.label, cell.intensity) == ('both', 'high_low', None)
+    lag, slip = cell.faults
+    assert (lag.kind, slip.kind) == ('sensor_lag', 'grasp_slip')
+    assert lag.model_dump()['lag_s'] == pytest.approx(1.5)
+    assert slip.probability == pytest.approx(0.10 + 0.85 * 0.33)
+    assert cell.control == 'control'
+
+
+def test_a_condition_changes_the_body_it_names_and_no_other(tmp_path: Path) -> None:
+    experiment = load(tmp_path, PANDA)
+    moved = experiment.episode('moved_000', 'oracle').body
+    still = experiment.episode('control_000', 'oracle').body
+    assert moved['nudge'] == {'block': 'red', 'step': 60, 'displacement_m': [0.0, 0.05]}
+    assert still['nudge'] is None
+    assert {**moved, 'nudge': None} == still
+
+
+def test_a_scene_hangs_on_the_seed_alone(tmp_path: Path) -> None:
+    one = load(tmp_path, PANDA)
+    more = load(tmp_path, panda('{name: later, episodes: 9}'))
+    assert more.episode('later_001', 'again').body == one.episode('lag_high_001', 'oracle').body
+    other = load(tmp_path, PANDA.replace('master_seed: 7', 'master_seed: 8'))
+    assert other.episode('control_000', 'oracle').body != one.episode('control_000', 'oracle').body
+
+
+def test_the_recovery_of_an_arm_is_no_setting_of_its_planner(tmp_path: Path) -> None:
+    experiment = load(tmp_path, PANDA)
+    again = experiment.episode('control_000', 'again')
+    assert again.recovery == {'kind': 'retry', 'tries': 1}
+    assert again.planner == {'kind': 'oracle_json'}
+    assert experiment.episode('control_000', 'oracle').recovery['kind'] == 'none'
+
+
+def test_replicates_are_further_episodes_and_leave_the_first_ones_as_they_were(
+    tmp_path: Path,
+) -> None:
+    experiment = load(tmp_path, PANDA)
+    more = experiment.with_replicates(5)
+    assert {cell.episodes for cell in more.cells} == {5}
+    known = {episode.id: episode for episode in more.episodes()}
+    for episode in experiment.episodes():
+        assert known[episode.id] == episode
+    assert more.fingerprint() != experiment.fingerprint()
+    for count in (0, 1001):
+        with pytest.raises(BadSetting, match=f'replicates: {count} is not between 1 and 1000'):
+            experiment.with_replicates(count)
+
+
+def test_the_manifest_says_what_is_drawn_and_what_is_compared(tmp_path: Path) -> None:
+    experiment = load(tmp_path, PANDA)
+    manifest = json.loads(json.dumps(experiment.manifest(), allow_nan=False))
+    assert manifest['vary']['mass_kg'] == [0.1, 0.2]
+    assert manifest['recoveries']['again'] == {'kind': 'retry', 'tries': 1}
+    assert [cell['control'] for cell in manifest['cells']][-1] == 'moved'
+    assert manifest['cells'][-1]['body']['nudge']['step'] == 60
+    assert load(tmp_path).manifest()['vary'] is None
+
+
+@pytest.mark.parametrize(
+    ('wrong', 'right', 'said'),
+    [
+        ('episode_hsh', 'episode_hash', 'line 3: seed_rule: Input should be'),
+        ('positon_m', 'position_m', "line 6: vary: unknown key 'positon_m', did you mean 'positi"),
+        ('[0.2, 0.1]', '[0.1, 0.2]', 'line 6: vary.mass_kg: Value error, a range is [lowest, hig'),
+        ('{position_m: 0.09', '{position_m: 0.03', 'line 6: position_m 0.09 can put red and gr'),
+        ('{kind: rety,', '{kind: retry,', "line 10: unknown recovery 'rety', did you mean 'retry"),
+        ('trys: 1', 'tries: 1', "line 10: recovery 'retry': unknown key 'trys', did you mean 'tr"),
+        ('recovery: retry}', 'recovery: {kind: retry, tries: 1}}', 'line 10: a recovery is setti'),
+        (
+            'recovry: {',
+            'recovery: {',
+            "line 10: planner 'oracle_json': unknown key 'recovry'",
+        ),
+        (
+            'red, displ',
+            'red, step: 60, displ',
+            "line 19: body 'panda': nudge.step: Field required",
+        ),
+        ('nugde:', 'nudge:', "line 19: body 'panda': unknown key 'nugde', did you mean 'nudge'?"),
+        (
+            '{block: pink,',
+            '{block: red,',
+            "line 19: body 'panda': Value error, nudge: there is no",
+        ),
+    ],
+)
+def test_a_mistake_about_scenes_and_arms_is_named_too(
+    tmp_path: Path, wrong: str, right: str, said: str
+) -> None:
+    assert said in complaint(tmp_path, PANDA.replace(right, wrong, 1))
+
+
+@pytest.mark.parametrize(
+    ('condition', 'said'),
+    [
+        ('{name: a, grid: {sensorlag: [low]}}', "line 23: unknown fault 'sensorlag', did you me"),
+        ('{name: a, grid: {sensor_lag: [hihg]}}', "unknown label 'hihg', did you mean 'high'?"),
+        ('{name: a, grid: {sensor_lag: []}}', 'conditions[4].grid.sensor_lag: Tuple should have'),
+        ('{name: a, grid: {sensor_lag: [low, low]}}', "there are two conditions 'a_low'"),
+        ('{name: a, grid: {sensor_lag: [low]}, label: low}', 'give either grid or label'),
+        (
+            '{name: a, grid: {sensor_lag: [low]}, faults: [{kind: grasp_slip}]}',
+            'give either grid or faults',
+        ),
+        (
+            '{name: a, control: contrl, faults: [{kind: sensor_lag, lag_s: 1}]}',
+            "unknown condition 'contrl', did you mean 'control'?",
+        ),
+        (
+            '{name: a, control: lag_low, faults: [{kind: sensor_lag, lag_s: 1}]}',
+            "a control is another condition, without faults; 'lag_low' is not",
+        ),
+        ('{name: a, control: a}', "a control is another condition, without faults; 'a' is not"),
+        (
+            '{name: a, episodes: 3, faults: [{kind: sensor_lag, lag_s: 1}]}',
+            "control 'control' has 2 episodes, so some of these 3 would have nothing to be comp",
+        ),
+        ('{name: a, body: {kind: kuka, blocks: []}}', 'blocks: Tuple should have at least 1'),
+        (
+            '{name: a, body: {blocks: [{name: green, position_m: [0.5, 0, 0.7]}]}}',
+            "the body has no block 'red'; it has green",
+        ),
+        (
+            '{name: a, body: {blocks: [{name: red, position_m: [0.5, 0, 0.7]}, {name: blue, '
+            'position_m: [0.5, 0.1, 0.7]}]}}',
+            'can put red and blue into each other',
+        ),
+    ],
+)
+def test_a_condition_that_cannot_be_is_refused_with_its_line(
+    tmp_path: Path, condition: str, said: str
+) -> None:
+    message = complaint(tmp_path, panda(condition))
+    assert said in message
+    assert 'line 23: ' in message
+
+
+def test_a_control_needs_seeds_that_are_shared(tmp_path: Path) -> None:
+    text = panda('{name: a, control: moved}').replace('seed_rule: episode_hash\n', '')
+    assert 'line 22: a control has the same seeds only under' in complaint(tmp_path, text)
 
 
 def test_an_unknown_experiment_is_answered_with_the_known_ones() -> None:
