@@ -1,6 +1,7 @@
 """Simulated time as ROS messages carry it."""
 
 import struct
+from typing import Any
 
 from builtin_interfaces.msg import Time
 
@@ -30,3 +31,11 @@ def peek_nanoseconds(serialised: bytes) -> int:
     """
     seconds, nanoseconds = _STAMP.unpack_from(serialised, 4)
     return int(seconds) * 10**9 + int(nanoseconds)
+
+
+def latest_stamp(message: Any, known: Time) -> Time:
+    """Return the latest of `known` and the stamps in the headers of a message and its fields."""
+    fields = (getattr(message, name) for name in message.get_fields_and_field_types())
+    headers = (getattr(part, 'header', None) for part in (message, *fields))
+    stamps = [header.stamp for header in headers if header is not None]
+    return max([known, *stamps], key=to_nanoseconds)

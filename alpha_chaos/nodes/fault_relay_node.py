@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Time
 from pydantic import Field
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.serialization import deserialize_message, serialize_message
@@ -31,7 +32,7 @@ from alpha_chaos.faults.base import (
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import Route
 from alpha_chaos.msg import Exchange, FaultEvent
-from alpha_chaos.nodes.clock import peek_nanoseconds, to_seconds, to_time
+from alpha_chaos.nodes.clock import latest_stamp, peek_nanoseconds, to_seconds, to_time
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams, Outlet
 from alpha_chaos.nodes.flow import Flow, Respond, Wait, deferred_service
 from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals, refusal
@@ -193,9 +194,8 @@ class FaultRelayNode(EpisodeNode):
 
     def _pass_message(self, traffic: Traffic, data: bytes) -> None:
         traffic.sequence += 1
-        if traffic.stamped:
-            self.now = to_time(peek_nanoseconds(data) * 1e-9)
-        samples = [Sample(data, to_seconds(self.now), traffic.sequence, traffic.codec)]
+        stamp = to_time(peek_nanoseconds(data) * 1e-9) if traffic.stamped else self.now
+        samples = [Sample(data, to_seconds(stamp), traffic.sequence, traffic.codec)]
         for armed in self._on(traffic.route.name):
             out: list[Sample] = []
             for sample in samples:
@@ -207,7 +207,9 @@ class FaultRelayNode(EpisodeNode):
                 if decisions := armed.injector.decisions():
                     before = _text(traffic.kind, sample.data)
                     after = ''.join(_text(traffic.kind, one.data) for one in passed)
-                    self._log(decisions, traffic, 'message', traffic.sequence, before, after)
+                    self._log(
+                        decisions, traffic, 'message', traffic.sequence, before, after, stamp
+                    )
                 out += passed
             samples = out
         for sample in samples:
@@ -283,6 +285,9 @@ class FaultRelayNode(EpisodeNode):
     async def _before(self, traffic: Traffic, original: Any) -> Call:
         """Let the faults see a request; return it as the provider gets it, or with an answer."""
         traffic.sequence += 1
+        # What calls say themselves, and not what a topic said last: how far that has come when a
+        # call passes depends on the load of the machine.
+        self.now = latest_stamp(original, self.now)
         data = serialize_message(original)
         # The consumer's record stays as it was.
         request = deserialize_message(data, type(original))
@@ -295,6 +300,7 @@ class FaultRelayNode(EpisodeNode):
 
     def _provided(self, traffic: Traffic, call: Call, original: Any, succeeded: bool) -> None:
         """Take what a provider has answered."""
+        self.now = latest_stamp(original, self.now)
         data = serialize_message(original)
         call.response = Fields(deserialize_message(data, type(original)))
         if succeeded:
@@ -394,14 +400,16 @@ class FaultRelayNode(EpisodeNode):
         sequence: int,
         before: str,
         after: str,
+        stamp: Time | None = None,
     ) -> None:
+        stamp = stamp or self.now
         for decision in decisions:
-            event = self._event(decision, traffic, stage, sequence, before, after)
+            event = self._event(decision, traffic, stage, sequence, before, after, stamp)
             self._events.send(event)
             self._ledger.append(
                 {
                     'episode_id': self.episode_id,
-                    'stamp_s': to_seconds(self.now),
+                    'stamp_s': to_seconds(stamp),
                     'route': traffic.route.name,
                     'sequence': sequence,
                     'stage': stage,
@@ -423,9 +431,10 @@ class FaultRelayNode(EpisodeNode):
         sequence: int,
         before: str,
         after: str,
+        stamp: Time,
     ) -> FaultEvent:
         return FaultEvent(
-            stamp=self.now,
+            stamp=stamp,
             episode_id=self.episode_id,
             route=traffic.route.name,
             sequence=sequence,
