@@ -158,6 +158,21 @@ def table(
     _checked(lambda: print_table(folder, Console()))
 
 
+@app.command()
+def audit(
+    folder: Annotated[
+        Path | None, typer.Argument(help='Folder of a run.', metavar='DIR', show_default=False)
+    ] = None,
+    paper: Annotated[
+        bool, typer.Option('--paper', help="The attempts of the paper's pilot, as published.")
+    ] = False,
+) -> None:
+    """Print the account of every attempt: accepted, aborted and why, replaced by which."""
+    from alpha_chaos.report.audit import audit as run
+
+    _checked(lambda: run(folder, Console(), paper=paper))
+
+
 Workers = Annotated[
     int | None, typer.Option(min=1, max=64, help='Processes; one per core by default.')
 ]
