@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from alpha_chaos import jsonl, ledger
-from alpha_chaos.analysis.difference import ABSENT, Difference, show
+from alpha_chaos.analysis.difference import ABSENT, Difference, spelled
 from alpha_chaos.analysis.examine import Claim
 from alpha_chaos.bag.writer import METADATA
 from alpha_chaos.experiment import Episode
@@ -155,14 +155,14 @@ class _Reader:
                 _name(*named) if named[0] else '',
                 '',
                 'a line as it was written',
-                show(why),
+                spelled(why),
             )
         )
 
     def _note(self, line: Line, attempt: Attempt, where: str, said: Any, found: Any) -> None:
         file = f'{JOURNAL}, line {line.number}'
         self._out.differences.append(
-            Difference('journal', file, _name(*attempt), where, show(said), show(found))
+            Difference('journal', file, _name(*attempt), where, spelled(said), spelled(found))
         )
 
     def _bags(self) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,7 +42,7 @@ class Contradiction(Exception):
     """A recording that contradicts itself, so that nothing more can be concluded from it."""
 
     def __init__(self, field: str, said: Any, found: Any) -> None:
-        super().__init__(f'{field}: said {show(said)}, found {show(found)}')
+        super().__init__(f'{field}: said {spelled(said)}, found {spelled(found)}')
         self.field, self.said, self.found = field, said, found
 
 
@@ -66,6 +67,45 @@ def unequal(said: Any, found: Any, path: str = '') -> Iterator[Unequal]:
         yield path, said, found
 
 
+def unequal_decisions(
+    said: Sequence[tuple[str, Mapping[str, Any]]], found: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, Any, Any]]:
+    """Return where two accounts of what faults decided differ: the place, and what differs there.
+
+    Decisions are matched by what they are about, so that one that is missing does not make all
+    after it differ.
+
+    :param said: each with the place where it stands
+    """
+    about = _by_subject(entry for _, entry in said)
+    there = _by_subject(found)
+    places = dict(zip(about, (place for place, _ in said), strict=True))
+    for subject in dict.fromkeys((*about, *there)):
+        if subject in about and subject in there:
+            for path, one, other in unequal(about[subject], there[subject]):
+                yield places[subject], path, one, other
+        else:
+            what = 'a decision'
+            yield (
+                places.get(subject, ''),
+                ' '.join(map(str, subject[:-1])),
+                what if subject in about else ABSENT,
+                what if subject in there else ABSENT,
+            )
+
+
+def _by_subject(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, ...], Any]:
+    """Return decisions by route, sequence, stage, fault and how often these came before."""
+    found: dict[tuple[Any, ...], Any] = {}
+    seen: Counter[tuple[Any, ...]] = Counter()
+    for entry in entries:
+        subject = tuple(entry[key] for key in ('route', 'sequence', 'stage', 'fault'))
+        again = (*subject, seen[subject])
+        found[again] = entry
+        seen[subject] += 1
+    return found
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
@@ -76,7 +116,7 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
-def show(value: Any) -> str:
+def spelled(value: Any) -> str:
     """Return a value as people read it, cut off where it is too long."""
     raw = value if isinstance(value, str) else json.dumps(value, default=str)
     text = ' '.join(raw.split()) or "''"

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ from alpha_chaos.analysis.difference import (
     Difference,
     Kind,
     Unequal,
-    show,
+    spelled,
     unequal,
+    unequal_decisions,
 )
-from alpha_chaos.analysis.injection import event_as_entry, pass_again
+from alpha_chaos.analysis.injection import Passed, event_as_entry, pass_again
 from alpha_chaos.analysis.walk import Walked, walk
-from alpha_chaos.bag.reader import BagError, Recording, TornBag
+from alpha_chaos.bag.reader import BagError, Exchange, Recording, TornBag
 from alpha_chaos.episode import EpisodeRecord
 from alpha_chaos.experiment import Episode
 from alpha_chaos.journal import FILE as JOURNAL
@@ -73,21 +74,36 @@ def examine(run: Path, claim: Claim) -> Examined:
     return _Examination(run, claim).run()
 
 
-def show_again(
-    recording: Recording, settings: str, attempt: int, bag: str
-) -> tuple[Walked, list[Unequal]]:
-    """Return the way through a recorded attempt, and where its faults did something else.
+@dataclass
+class Shown:
+    """What a recording shows of its attempt, before the way through it."""
 
-    :raises Contradiction: where the recording contradicts itself
+    recording: Recording
+    exchanges: list[Exchange]
+    passed: Passed
+    record: EpisodeRecord
+
+    def walk(self) -> Walked:
+        """Return the way through it.
+
+        :raises Contradiction: where the recording contradicts itself
+        """
+        return walk(self.recording, self.exchanges, self.passed, self.record)
+
+
+def show(recording: Recording, claim: Claim) -> Shown:
+    """Return what a recording shows of its attempt.
+
+    :raises Contradiction: where nobody knows its settings
     :raises BagError: where it cannot be read
     """
     exchanges = list(recording.exchanges())
-    episode = settings_of(recording, settings)
+    episode = settings_of(recording, claim.settings)
     passed = pass_again(recording, exchanges, episode)
-    record = EpisodeRecord(episode, attempt, bag)
+    record = EpisodeRecord(episode, claim.attempt, claim.bag)
     record.ledger = passed.decisions
     record.faults = passed.proofs
-    return walk(recording, exchanges, passed, record), passed.unequal
+    return Shown(recording, exchanges, passed, record)
 
 
 def settings_of(recording: Recording, settings: str) -> Episode:
@@ -170,9 +186,9 @@ class _Examination:
 
     def _compare_attempt(self, recording: Recording) -> None:
         claim = self._claim
-        walked, wrong = show_again(recording, claim.settings, claim.attempt, claim.bag)
-        self._note_all('faults', claim.bag, wrong)
-        record = walked.record
+        known = show(recording, claim)
+        self._note_all('faults', claim.bag, known.passed.unequal)
+        record = known.walk().record
         record.safety = self._safety(recording)
         record.recording = {
             'messages': self._out.messages,
@@ -186,7 +202,8 @@ class _Examination:
         self._out.row = found
         self._compare_result(recording, found)
         if claim.row is not None:
-            self._note_all('journal', _line(JOURNAL, claim.row_line), _of(claim.row, found))
+            file = _line(JOURNAL, claim.row_line)
+            self._note_all('journal', file, disagreements(claim.row, found))
 
     def _safety(self, recording: Recording) -> dict[str, Any]:
         found = recording.safety()
@@ -227,12 +244,9 @@ class _Examination:
         run_id, _, arm = claim.episode.rpartition('/')
         key = {'run_id': run_id, 'arm': arm, 'attempt': claim.attempt}
         events = [{**key, **event_as_entry(event)} for event in recording.decoded('/fault_events')]
-        for event, (number, entry) in zip(events, claim.entries, strict=False):
-            if entry != event:
-                self._note_all('ledger', _line(LEDGER, number), unequal(entry, event))
-        if len(events) != len(claim.entries):
-            said, there = f'{len(claim.entries)} lines', f'{len(events)} decisions'
-            self._note('ledger', LEDGER, '', said, there)
+        entries = [(_line(LEDGER, number), entry) for number, entry in claim.entries]
+        for file, place, said, found in unequal_decisions(entries, events):
+            self._note('ledger', file or LEDGER, place, said, found)
 
     def _note_all(self, kind: Kind, file: str, places: Any) -> None:
         for place, said, found in places:
@@ -240,7 +254,9 @@ class _Examination:
 
     def _note(self, kind: Kind, file: str, place: str, said: Any, found: Any) -> None:
         named = f'{self._claim.episode}#{self._claim.attempt}'
-        self._out.differences.append(Difference(kind, file, named, place, show(said), show(found)))
+        self._out.differences.append(
+            Difference(kind, file, named, place, spelled(said), spelled(found))
+        )
 
     def _relative(self, path: Path) -> str:
         return str(path.relative_to(self._run)) if path.is_relative_to(self._run) else str(path)
@@ -254,7 +270,7 @@ def event_as_row(event: SafetyEvent) -> dict[str, Any]:
     return {key: getattr(event, key) for key in _EVENT_KEYS}
 
 
-def _of(row: Mapping[str, Any], found: Mapping[str, Any]) -> Any:
+def disagreements(row: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[Unequal]:
     """Return where a line of the journal says something else than `found`.
 
     What the line does not have is not compared: earlier formats knew less.

@@ -11,11 +11,17 @@ import hashlib
 import json
 import struct
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from alpha_chaos.analysis.difference import ABSENT, Contradiction, Unequal, unequal
+from alpha_chaos.analysis.difference import (
+    ABSENT,
+    Contradiction,
+    Unequal,
+    unequal,
+    unequal_decisions,
+)
 from alpha_chaos.bag.definitions import blank, typestore
 from alpha_chaos.bag.plain import as_json
 from alpha_chaos.bag.reader import Exchange, Message, Recording
@@ -36,6 +42,18 @@ from alpha_chaos.graph import routes
 from alpha_chaos.plugins import parse
 
 CONSUMER = 'consumer'
+_DECIDED = (
+    'route',
+    'sequence',
+    'stage',
+    'fault',
+    'probability',
+    'draw',
+    'triggered',
+    'detail',
+    'digest_before',
+    'digest_after',
+)
 OUTPUT = '/relay'  # in front of the name of a topic on which the relay passes it on
 _STAMP = struct.Struct('<iI')
 _ACTIONS = frozenset(route.name for route in routes() if route.kind == 'action')
@@ -290,7 +308,7 @@ class _Relay:
                     'probability': float(decision.probability),
                     'draw': None if decision.draw is None else float(decision.draw),
                     'triggered': decision.triggered,
-                    'detail': decision.detail,
+                    'detail': json.loads(json.dumps(decision.detail)),
                     'digest_before': hashlib.sha256(before.encode()).hexdigest(),
                     'digest_after': hashlib.sha256(after.encode()).hexdigest(),
                 }
@@ -308,15 +326,13 @@ class _Relay:
                     self._texts_differ(f'{topic} {number}', one, other)
 
     def _compare_events(self) -> None:
-        events = [event_as_entry(event) for event in self._recording.decoded('/fault_events')]
-        found = self._passed.decisions
-        if len(events) != len(found):
-            self._differs('/fault_events messages', len(events), len(found))
-        for number, (event, decision) in enumerate(zip(events, found, strict=False), start=1):
-            said = {key: event[key] for key in decision}
-            if said != decision:
-                data = json.loads(json.dumps(decision))
-                self._passed.unequal.extend(unequal(said, data, f'/fault_events {number}'))
+        events = self._recording.decoded('/fault_events')
+        said = [
+            (f'/fault_events {number}', decision_of(event_as_entry(event)))
+            for number, event in enumerate(events, start=1)
+        ]
+        for place, path, one, other in unequal_decisions(said, self._passed.decisions):
+            self._differs(f'{place or "/fault_events"}: {path}', one, other)
 
     def _texts_differ(self, where: str, said: str, found: str) -> None:
         if said != found:
@@ -325,6 +341,11 @@ class _Relay:
 
     def _differs(self, where: str, said: Any, found: Any) -> None:
         self._passed.unequal.append((where, said, found))
+
+
+def decision_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a line of the ledger that only the fault decides."""
+    return {key: entry[key] for key in _DECIDED}
 
 
 def event_as_entry(event: Any) -> dict[str, Any]:

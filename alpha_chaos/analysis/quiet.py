@@ -6,20 +6,24 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_OUTPUTS = (1, 2)
+
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Let nothing through that C code prints: an engine greets whoever loads it."""
+    """Let nothing through that is printed meanwhile: an engine greets whoever loads it."""
     flush = ctypes.CDLL(None).fflush
     sys.stdout.flush()
     flush(None)
-    kept = os.dup(1)
+    kept = [os.dup(output) for output in _OUTPUTS]
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 1)
+        for output in _OUTPUTS:
+            os.dup2(nowhere, output)
         yield
     finally:
         flush(None)
-        os.dup2(kept, 1)
-        os.close(kept)
+        for output, copy in zip(_OUTPUTS, kept, strict=True):
+            os.dup2(copy, output)
+            os.close(copy)
         os.close(nowhere)

@@ -8,9 +8,15 @@ from pathlib import Path
 from rich.console import Console
 
 from alpha_chaos.analysis.claims import Claims, read_claims
-from alpha_chaos.analysis.difference import Contradiction, Difference, show, unequal
-from alpha_chaos.analysis.examine import Claim, show_again
+from alpha_chaos.analysis.difference import (
+    Contradiction,
+    Difference,
+    spelled,
+    unequal_decisions,
+)
+from alpha_chaos.analysis.examine import Claim, Shown, show
 from alpha_chaos.analysis.execution import CLOSE_M, Executed, execute_again
+from alpha_chaos.analysis.injection import decision_of
 from alpha_chaos.analysis.pool import each
 from alpha_chaos.analysis.walk import Command, Walked
 from alpha_chaos.bag.reader import BagError, Recording
@@ -96,20 +102,21 @@ def replay_one(run: Path, claim: Claim) -> Replayed:
         recording = Recording(run / claim.bag)
         if not recording.complete:
             raise Contradiction('complete', 'false', 'a whole episode is needed')
-        walked, wrong = show_again(recording, claim.settings, claim.attempt, claim.bag)
-        for place, said, found in wrong:
-            note(Difference('faults', claim.bag, name, place, show(said), show(found)))
-        _compare_ledger(claim, walked, out)
-        out.decisions = len(walked.record.ledger)
+        known = show(recording, claim)
+        for place, said, found in known.passed.unequal:
+            note(Difference('faults', claim.bag, name, place, spelled(said), spelled(found)))
+        _compare_ledger(claim, known, out)
+        out.decisions = len(known.passed.decisions)
+        out.faults = tuple(str(fault['kind']) for fault in known.record.episode.faults)
+        walked = known.walk()
         out.commands = sum(isinstance(item, Command) for item in walked.moved)
-        out.faults = tuple(str(fault['kind']) for fault in walked.record.episode.faults)
         out.executed = _execute(recording, walked.record.episode, walked)
         for difference in _physics(claim, out.executed, recording.digest()):
             note(difference)
     except BagError as error:
         note(Difference('recording', claim.bag, name, '', 'a recording', error.why))
     except Contradiction as wrong:
-        said, found = show(wrong.said), show(wrong.found)
+        said, found = spelled(wrong.said), spelled(wrong.found)
         note(Difference('recording', claim.bag, name, wrong.field, said, found))
     return out
 
@@ -148,26 +155,20 @@ def _execute(recording: Recording, episode: Episode, walked: Walked) -> Executed
     )
 
 
-def _compare_ledger(claim: Claim, walked: Walked, out: Replayed) -> None:
+def _compare_ledger(claim: Claim, known: Shown, out: Replayed) -> None:
     """Compare what the ledger says of the faults' decisions with what they decided again."""
     name = f'{claim.episode}#{claim.attempt}'
-    again = walked.record.ledger
-    if len(claim.entries) != len(again):
-        said, found = f'{len(claim.entries)} lines', f'{len(again)} decisions'
-        out.differences.append(Difference('ledger', LEDGER, name, '', said, found))
-    for (number, entry), decision in zip(claim.entries, again, strict=False):
-        said_of_it = {key: entry[key] for key in decision}
-        for place, said, found in unequal(said_of_it, decision):
-            file = f'{LEDGER}, line {number}'
-            out.differences.append(
-                Difference('ledger', file, name, place, show(said), show(found))
-            )
+    entries = [(f'{LEDGER}, line {number}', decision_of(entry)) for number, entry in claim.entries]
+    for file, place, said, found in unequal_decisions(entries, known.passed.decisions):
+        out.differences.append(
+            Difference('ledger', file or LEDGER, name, place, spelled(said), spelled(found))
+        )
 
 
 def _physics(claim: Claim, executed: Executed, digest: str) -> list[Difference]:
     name = f'{claim.episode}#{claim.attempt}'
     found = [
-        Difference('physics', claim.bag, name, place, show(said), show(other))
+        Difference('physics', claim.bag, name, place, spelled(said), spelled(other))
         for place, said, other in executed.unequal
     ]
     apart = executed.apart

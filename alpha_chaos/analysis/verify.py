@@ -12,7 +12,7 @@ from rich.console import Console
 
 from alpha_chaos import jsonl
 from alpha_chaos.analysis.claims import TORN, Claims, is_torn, read_claims
-from alpha_chaos.analysis.difference import Difference, show, unequal
+from alpha_chaos.analysis.difference import Difference, spelled, unequal
 from alpha_chaos.analysis.examine import Examined, examine, restricted
 from alpha_chaos.analysis.pool import each
 from alpha_chaos.bag.reader import BagError, Recording
@@ -95,7 +95,7 @@ def _table(claims: Claims, examined: Sequence[Examined]) -> list[Difference]:
         _plain(summarise(rows, claims.planned)) for rows in ([row for row, _ in claims.rows], ours)
     )
     return [
-        Difference('table', JOURNAL, '', f'table: {place}', show(one), show(other))
+        Difference('table', JOURNAL, '', f'table: {place}', spelled(one), spelled(other))
         for place, one, other in unequal(said, found)
     ]
 

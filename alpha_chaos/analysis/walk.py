@@ -23,7 +23,16 @@ from alpha_chaos.experiment import Episode
 from alpha_chaos.plan import ActionPlan, Grip, MoveTo, PlanProblem, ResolvedMoveTo, Waypoints
 from alpha_chaos.plugins import explain, parse
 from alpha_chaos.recovery.base import Facts
-from alpha_chaos.tasks.base import Advance, Execute, MakePlan, Observe, Phase, Task, distance_m
+from alpha_chaos.tasks.base import (
+    Advance,
+    Execute,
+    Goal,
+    MakePlan,
+    Observe,
+    Phase,
+    Task,
+    distance_m,
+)
 
 Vector = tuple[float, float, float]
 
@@ -205,19 +214,24 @@ class _Walk:
         planner = parse(planners(), self._episode.planner, 'planner')
         call = self._call(f'{planner.node}/plan')
         asked, answer = call[0].message, call[-1].message
-        if (shown := as_json(asked.scene)) != (known := as_json(self._scene)):
-            raise Contradiction(f'{call[0].route} {call[0].sequence} scene', shown, known)
-        if tuple(asked.reasons) != phase.reasons:
-            field = f'{call[0].route} {call[0].sequence} reasons'
-            raise Contradiction(field, list(asked.reasons), list(phase.reasons))
-        self._record.asked(planner_record(answer.info))
+        zone = _xyz(asked.zone)
+        goal = self._task.goal or Goal(asked.block, zone, asked.success_radius)
+        for name, said, known in (
+            ('scene', as_json(asked.scene), as_json(self._scene)),
+            ('reasons', list(asked.reasons), list(phase.reasons)),
+            ('block', asked.block, goal.block),
+            ('zone', zone, goal.zone),
+            ('success_radius', asked.success_radius, goal.radius_m),
+        ):
+            if said != known:
+                raise Contradiction(f'{call[0].route} {call[0].sequence} {name}', said, known)
+        self._record.asked(planner_record(answer.info, planner.kind))
         if answer.error:
             if answer.infrastructure:
                 raise Contradiction(f'{call[0].route} error', answer.error, 'a result')
             self._record.planned(0, [f'{answer.error}: {answer.message}'], '')
             return
         waypoints = parse(bodies(), self._episode.body, 'body').waypoints
-        zone = (asked.zone.x, asked.zone.y, asked.zone.z)
         read = read_answer(answer, _places(self._scene), zone, waypoints)
         self._record.planned(len(read.plan.actions), read.reasons, read.text)
         if not read.reasons:
@@ -313,10 +327,13 @@ def read_answer(
     return Answer(plan, reasons, text)
 
 
-def planner_record(info: Any) -> dict[str, Any]:
-    """Return PlannerInfo.msg as a journal row has it."""
+def planner_record(info: Any, kind: str) -> dict[str, Any]:
+    """Return PlannerInfo.msg as a journal row has it.
+
+    :param kind: of the planner that was asked; none says so when none has answered
+    """
     return {
-        'planner': info.planner,
+        'planner': info.planner or kind,
         'provider': info.provider,
         'model': info.model,
         'digest': info.digest,
@@ -339,8 +356,7 @@ def describe(action: Any) -> str:
 
 def _action(action: Any) -> dict[str, Any]:
     if action.kind == _MOVE_TO:
-        target = action.target
-        return {'action': 'MOVE_TO', 'target': (target.x, target.y, target.z)}
+        return {'action': 'MOVE_TO', 'target': _xyz(action.target)}
     if action.kind == _GRIP:
         return {'action': 'GRIP', 'block': action.block}
     return {'action': 'RELEASE'}
@@ -355,8 +371,7 @@ def _wanted(action: Any) -> list[Any]:
 def _goal(entry: Exchange) -> list[Any]:
     goal = entry.message
     if entry.route == ARM:
-        place = goal.target.pose.position
-        return [place.x, place.y, place.z]
+        return list(_xyz(goal.target.pose.position))
     return [goal.object, goal.max_effort > 0]
 
 
@@ -366,10 +381,11 @@ def _describe(entry: Exchange) -> str:
 
 
 def _places(scene: Any) -> dict[str, Vector]:
-    return {
-        block.name: (block.pose.position.x, block.pose.position.y, block.pose.position.z)
-        for block in scene.blocks
-    }
+    return {block.name: _xyz(block.pose.position) for block in scene.blocks}
+
+
+def _xyz(point: Any) -> Vector:
+    return point.x, point.y, point.z
 
 
 def _seconds(scene: Any) -> float:

@@ -148,7 +148,7 @@ class Recording:
         self.types: dict[str, str] = {}  # by topic
         self.counts: dict[str, int] = {}  # messages by topic
         self.about: dict[str, str] = {}  # what the file itself says it shows
-        self._definitions: dict[str, str] = {}  # by type
+        self.definitions: dict[str, str] = {}  # by type
         self._by_topic: dict[str, list[Message]] = {}
         self._messages = self._load()
         self._compare_with_metadata()
@@ -295,7 +295,7 @@ class Recording:
 
     def _unpack(self, entry: Any) -> Any:
         """Return the message that an exchange carries."""
-        known = self._definitions.get(entry.type, '')
+        known = self.definitions.get(entry.type, '')
         try:
             return decode(entry.payload.tobytes(), entry.type, known)
         except (KeyError, SerdeError) as error:
@@ -329,7 +329,7 @@ class Recording:
         for record in reader.records:
             if isinstance(record, Schema):
                 schemas[record.id] = record.name
-                self._definitions[record.name] = record.data.decode()
+                self.definitions[record.name] = record.data.decode()
             elif isinstance(record, Metadata) and record.name == ABOUT:
                 self.about = record.metadata
             elif isinstance(record, Channel):

@@ -13,6 +13,7 @@ from rich.console import Console
 from synthetic_runs import aborted, paper_run
 
 from alpha_chaos.analysis.claims import read_claims
+from alpha_chaos.analysis.difference import ABSENT
 from alpha_chaos.analysis.execution import execute_again
 from alpha_chaos.analysis.injection import pass_again
 from alpha_chaos.analysis.replay import replay
@@ -264,7 +265,10 @@ def lagging(folder: Path, sent: list[int]) -> Traffic:
 def test_a_scene_that_lags_is_the_one_of_then(tmp_path):
     passed = lagging(tmp_path / 'bag', [0, 0, 0, 0, 1, 2]).passed(LAG)
     # Nothing was recorded of the decisions, and that is all that differs.
-    assert passed.unequal == [('/fault_events messages', 0, 6)]
+    assert passed.unequal == [
+        (f'/fault_events: scene {number} message sensor_lag', ABSENT, 'a decision')
+        for number in range(1, 7)
+    ]
     assert passed.delivered['scene'] == [(number * 10**8, number + 1) for number in range(6)]
     assert [entry['detail']['delivered_sequence'] for entry in passed.decisions] == [
         1, 1, 1, 1, 2, 3,
@@ -305,7 +309,8 @@ def test_a_request_is_pushed_by_the_fault_and_by_nothing_else(tmp_path):
     traffic = Traffic(tmp_path / 'bag')
     traffic.call(0, a_move(HIGH, 240), 1, sent=a_move((0.625, *HIGH[1:]), 240).request.message)
     passed = traffic.passed(push)
-    assert passed.unequal == [('/fault_events messages', 0, 1)]
+    subject = 'arm/move_to 1 request unreachable_target'
+    assert passed.unequal == [(f'/fault_events: {subject}', ABSENT, 'a decision')]
     (decision,) = passed.decisions
     assert (decision['triggered'], decision['detail']['offset_m']) == (True, 0.125)
 
@@ -353,7 +358,8 @@ def slipping(folder: Path, *, left: float, succeeds: bool = True) -> Traffic:
 
 def test_a_command_that_a_fault_added_is_added_again(tmp_path):
     passed = slipping(tmp_path / 'bag', left=0.0).passed(SLIP)
-    assert passed.unequal == [('/fault_events messages', 0, 1)]
+    subject = 'arm/move_to 2 request grasp_slip'
+    assert passed.unequal == [(f'/fault_events: {subject}', ABSENT, 'a decision')]
     assert passed.proofs[0]['exercised'] is True
     assert passed.decisions[0]['triggered'] is True
 

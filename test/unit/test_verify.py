@@ -15,7 +15,7 @@ from synthetic_runs import aborted, paper_run
 
 from alpha_chaos import jsonl
 from alpha_chaos.analysis.claims import read_claims
-from alpha_chaos.analysis.difference import ABSENT, show, unequal
+from alpha_chaos.analysis.difference import ABSENT, spelled, unequal, unequal_decisions
 from alpha_chaos.analysis.verify import DIFFERENT, SAME, _plain, verify
 from alpha_chaos.analysis.walk import describe, read_answer
 from alpha_chaos.bodies.kuka import Kuka
@@ -120,9 +120,23 @@ def test_the_place_of_a_difference_is_its_path():
 
 
 def test_a_long_value_is_cut_and_an_empty_one_is_seen():
-    assert show('x' * 500) == 'x' * 67 + '...'
-    assert show('') == "''"
-    assert show({'a': [1, None]}) == '{"a": [1, null]}'
+    assert spelled('x' * 500) == 'x' * 67 + '...'
+    assert spelled('') == "''"
+    assert spelled({'a': [1, None]}) == '{"a": [1, null]}'
+
+
+def test_a_decision_that_is_missing_does_not_make_those_after_it_differ():
+    decisions = [
+        {'route': 'scene', 'sequence': number, 'stage': 'message', 'fault': 'lag', 'draw': 0.5}
+        for number in range(1, 6)
+    ]
+    kept = [decisions[0], *decisions[2:4], {**decisions[4], 'draw': 0.25}, decisions[4]]
+    said = [(f'line {number}', entry) for number, entry in enumerate(kept, start=1)]
+    assert list(unequal_decisions(said, decisions)) == [
+        ('line 4', 'draw', 0.25, 0.5),
+        ('line 5', 'scene 5 message lag', 'a decision', ABSENT),
+        ('', 'scene 2 message lag', ABSENT, 'a decision'),
+    ]
 
 
 # -- the files of a run
