@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import fmean
 from typing import Literal
 
@@ -46,7 +47,8 @@ def mean_difference(values: Sequence[float], draws: Draws) -> Difference:
         return Difference(n, mean, None, why='a single distinct pair has no spread')
     if min(values) == max(values):
         return Difference(n, mean, None, why=f'all {n} distinct pairs differ by the same')
-    return Difference(n, mean, _bootstrap(values, draws), 'bootstrap')
+    # Sorted, so that the order in which episodes finished does not show.
+    return Difference(n, mean, _bootstrap(tuple(sorted(values)), draws), 'bootstrap')
 
 
 def success_difference(pairs: Sequence[tuple[bool, bool]], draws: Draws) -> Difference:
@@ -77,12 +79,12 @@ def _within(low: float, high: float) -> Interval:
     return Interval(max(-1.0, low), min(1.0, high))
 
 
-def _bootstrap(values: Sequence[float], draws: Draws) -> Interval:
+@lru_cache(maxsize=10_000)  # few counts of pairs come up again and again
+def _bootstrap(values: tuple[float, ...], draws: Draws) -> Interval:
     from scipy.stats import bootstrap
 
-    # Sorted, so that the order in which episodes finished does not show.
     found = bootstrap(
-        (np.sort(np.asarray(values, float)),),
+        (np.asarray(values),),
         np.mean,
         n_resamples=RESAMPLES,
         batch=_BATCH,
