@@ -145,9 +145,10 @@ class _Relay:
     # -- messages
 
     def _let_in(self, until_ns: int | None) -> None:
-        """Pass the messages that had passed when something else with this stamp did; None: all.
+        """Pass the messages up to a stamp; None: all.
 
-        The relay stamps what it records with the newest message it has passed.
+        How far a topic had come when a call passed was up to the load of the machine. No fault may
+        depend on it, so any order will do that keeps topics and calls each in theirs.
         """
         while self._inputs and (until_ns is None or self._inputs[0].stamp_ns <= until_ns):
             self._pass_message(self._inputs.popleft())

@@ -87,7 +87,7 @@ class Message:
 class Exchange:
     """One half of a request and its response, as one side saw it; see Exchange.msg.
 
-    :param time_ns: of the newest message that had passed the relay by then [ns]
+    :param time_ns: simulated time, as the relay knew it [ns]
     :param message: the request or response itself, with the fields of its type
     :param text: the same as JSON, as the relay wrote it
     """
