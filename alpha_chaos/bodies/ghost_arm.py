@@ -7,8 +7,8 @@ from typing import Any
 from alpha_chaos.bodies.base import NOTHING, Quaternion, Vector
 from alpha_chaos.closing import Closing
 
-# One call leaves millimetres, near the edge of the reach centimetres: it is repeated, each time
-# from the answer before, until what is left is smaller than what the motors leave.
+# One call leaves 1.6 mm above the zone and 20 mm at the edge of the reach: it is repeated, each
+# time from the answer before, until what is left is smaller than what the motors leave.
 ROUNDS = 20
 ITERATIONS = 100
 RESIDUAL = 1e-5

@@ -46,15 +46,15 @@ TOOL_DOWN: Quaternion = (1.0, 0.0, 0.0, 0.0)  # half a turn about x; the fingers
 MOVE_STEPS = 240
 TRAVEL_STEPS = 180  # of a motion; the rest is for what still swings
 TRAVEL = minimum_jerk(TRAVEL_STEPS)
-JOINT_FORCE = 500.0  # [N m]; with the URDF's limits of 87 and 12 the motions are the same
+JOINT_FORCE = 500.0  # [N m]; more than a motion needs, and with 87 the blocks end as near
 POSITION_GAIN = 0.3
 VELOCITY_GAIN = 1.0
 
 GRIP_STEPS = 90
 FINGER_OPEN_M = 0.04  # travel of each finger
-FINGER_FORCE_N = 40.0  # of each finger; with 300 N the block is pressed 12 mm aside
-# Each finger's motor pushes for itself. Without a gear between them both drift, and the block with
-# them, by 14 mm in a grasp.
+FINGER_FORCE_N = 40.0  # of each finger; 100 N press a block up to 2 mm aside, 300 N 12 mm
+# Each finger's motor pushes for itself. Without a gear between them both drift sideways, and the
+# block with them, by 12 mm in an episode.
 GEAR_ERP = 0.1
 GEAR_FORCE_N = 50.0
 
