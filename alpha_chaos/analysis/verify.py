@@ -17,7 +17,7 @@ from alpha_chaos.analysis.examine import Examined, examine, restricted
 from alpha_chaos.analysis.pool import each
 from alpha_chaos.bag.reader import BagError, Recording
 from alpha_chaos.journal import FILE as JOURNAL
-from alpha_chaos.journal import Row, final
+from alpha_chaos.journal import Row, final, next_attempt
 from alpha_chaos.report.wording import shown
 from alpha_chaos.stats.summary import summarise
 
@@ -57,24 +57,32 @@ def _import_statistics() -> None:
 
 
 def _strays(claims: Claims) -> list[Difference]:
-    """Return the recordings that a line of the journal should name."""
-    found = []
-    for name in claims.stray:
-        apart = f'/{TORN}/' in name
-        if jsonl.holder(claims.folder / JOURNAL) or (not apart and _interrupted(claims, name)):
-            continue
-        found.append(
-            Difference('journal', JOURNAL, '', '', 'no line about it', f'the recording {name}')
-        )
-    return found
+    """Return the recordings that a line of the journal should name.
+
+    A runner that was killed leaves some that none names yet: of the next attempt at an episode,
+    whole or not, for its nodes may outlive it by a moment.
+    """
+    if jsonl.holder(claims.folder / JOURNAL):
+        return []
+    return [
+        Difference('journal', JOURNAL, '', '', 'no line about it', f'the recording {name}')
+        for name in claims.stray
+        if f'/{TORN}/' in name or not _comes_next(claims, name)
+    ]
 
 
-def _interrupted(claims: Claims, name: str) -> bool:
+def _comes_next(claims: Claims, name: str) -> bool:
     folder = claims.folder / name
+    if is_torn(folder):
+        return True
     try:
-        return is_torn(folder) or not Recording(folder).complete
+        episode, _, attempt = Recording(folder).episode_id.rpartition('#')
     except BagError:
         return False
+    run_id, _, arm = episode.rpartition('/')
+    rows = [row for row, _ in claims.rows]
+    done = any(row.key == (run_id, arm) and row.status != 'aborted' for row in rows)
+    return not done and attempt == str(next_attempt(rows, run_id, arm))
 
 
 def _table(claims: Claims, examined: Sequence[Examined]) -> list[Difference]:

@@ -277,11 +277,12 @@ def test_an_aborted_attempt_may_have_any_recording(tmp_path, close, complete):
     assert code == SAME
 
 
-def test_a_whole_recording_that_no_line_names_is_named(tmp_path):
-    recorded(tmp_path / 'bags' / 'control_001.oracle')
-    code, out = said(a_run(tmp_path, [an_abort()]))
+@pytest.mark.parametrize('rows', [[an_abort()], [ROWS[0].model_copy(update={'bag': ''})]])
+def test_a_recording_of_an_attempt_that_is_past_needs_a_line(tmp_path, rows):
+    recorded(tmp_path / 'bags' / 'elsewhere')  # of the first attempt at control_000/oracle
+    code, out = said(a_run(tmp_path, rows))
     assert code == DIFFERENT
-    assert 'said no line about it, found the recording bags/control_001.oracle' in out
+    assert 'said no line about it, found the recording bags/elsewhere' in out
 
 
 def test_a_recording_set_apart_that_no_line_names_is_named(tmp_path):
@@ -290,12 +291,13 @@ def test_a_recording_set_apart_that_no_line_names_is_named(tmp_path):
     assert (code, 'the recording bags/torn/control_001.oracle' in out) == (DIFFERENT, True)
 
 
-@pytest.mark.parametrize('close', [False, True])
-def test_an_attempt_that_was_interrupted_has_no_line_yet(tmp_path, close):
-    recorded(tmp_path / 'bags' / 'control_001.oracle', close=close, complete=False)
-    code, out = said(a_run(tmp_path, [an_abort()]))
+@pytest.mark.parametrize(('close', 'complete'), [(False, True), (True, False), (True, True)])
+def test_the_next_attempt_of_a_runner_that_was_killed_has_no_line_yet(tmp_path, close, complete):
+    recorded(tmp_path / 'bags' / 'control_000.oracle', close=close, complete=complete)
+    code, out = said(a_run(tmp_path, [an_abort(ROWS[1])]))
     assert code == SAME
     assert '1 recording of attempts that have no line yet' in out
+    assert 'unfinished: 0 of 3 episodes' in out
 
 
 def test_while_a_run_is_under_way_its_last_recording_may_be_ahead_of_the_journal(tmp_path):
