@@ -174,35 +174,35 @@ class _Reader:
 
     def _settings(self) -> Iterator[tuple[tuple[str, str], str]]:
         """Return the settings of every planned episode, as far as the manifest has them."""
-        experiment = (self._out.manifest or {}).get('experiment')
-        if not isinstance(experiment, Mapping) or 'cells' not in experiment:
-            return
-        calibration = experiment.get('calibration') or {}
-        for cell in experiment['cells']:
-            for index, seed in enumerate(cell['seeds']):
-                run_id = f'{cell["name"]}_{index:03d}'
-                for arm, planner in experiment['arms'].items():
-                    try:
-                        episode = Episode(
-                            experiment=experiment['name'],
-                            run_id=run_id,
-                            arm=arm,
-                            planner=planner,
-                            condition=cell['name'],
-                            fault_class=cell['fault_class'],
-                            label=cell['label'],
-                            intensity=cell['intensity'],
-                            calibration=calibration.get('name', ''),
-                            episode_index=index,
-                            seed=seed,
-                            draws=experiment['draws'],
-                            body=experiment['body'],
-                            task=experiment['task'],
-                            faults=cell['faults'],
-                        )
-                    except (ValidationError, KeyError):
-                        continue  # a manifest that knows more needs recordings that do, too
-                    yield (run_id, arm), episode.to_json()
+        experiment: Any = (self._out.manifest or {}).get('experiment')
+        try:
+            for cell in experiment['cells']:
+                for index, seed in enumerate(cell['seeds']):
+                    for arm, planner in experiment['arms'].items():
+                        episode = _episode(experiment, cell, index, seed, arm, planner)
+                        yield (episode.run_id, arm), episode.to_json()
+        except (ValidationError, KeyError, TypeError, AttributeError):
+            return  # of another format; then the recordings must know
+
+
+def _episode(experiment: Any, cell: Any, index: int, seed: int, arm: str, planner: Any) -> Episode:
+    return Episode(
+        experiment=experiment['name'],
+        run_id=f'{cell["name"]}_{index:03d}',
+        arm=arm,
+        planner=planner,
+        condition=cell['name'],
+        fault_class=cell['fault_class'],
+        label=cell['label'],
+        intensity=cell['intensity'],
+        calibration=(experiment['calibration'] or {}).get('name', ''),
+        episode_index=index,
+        seed=seed,
+        draws=experiment['draws'],
+        body=experiment['body'],
+        task=experiment['task'],
+        faults=cell['faults'],
+    )
 
 
 def is_torn(folder: Path) -> bool:

@@ -25,6 +25,7 @@ from alpha_chaos.experiment import Episode
 from alpha_chaos.journal import FILE as JOURNAL
 from alpha_chaos.jsonl import SEAL
 from alpha_chaos.ledger import FILE as LEDGER
+from alpha_chaos.plugins import BadSetting
 from alpha_chaos.safety.dedup import SafetyEvent
 from alpha_chaos.safety.monitor import MissedStep
 from alpha_chaos.stats.run_folder import MANIFEST
@@ -149,6 +150,13 @@ class _Examination:
             self._note('recording', claim.bag, wrong.field, wrong.said, wrong.found)
         except MissedStep as missed:
             self._note('recording', claim.bag, '/step_state', 'every step', str(missed))
+        except BadSetting as error:
+            self._note('recording', claim.bag, 'settings of the episode', 'usable', str(error))
+        except (
+            Exception
+        ) as error:  # of what its messages hold; the others are examined all the same
+            why = f'{type(error).__name__}: {error}'
+            self._note('recording', claim.bag, '', 'messages of a graph', why)
         return self._out
 
     def _compare_identity(self, recording: Recording) -> None:

@@ -118,6 +118,9 @@ def replay_one(run: Path, claim: Claim) -> Replayed:
     except Contradiction as wrong:
         said, found = spelled(wrong.said), spelled(wrong.found)
         note(Difference('recording', claim.bag, name, wrong.field, said, found))
+    except Exception as error:  # of what its messages hold, or of a plug-in that is not here
+        why = spelled(f'{type(error).__name__}: {error}')
+        note(Difference('recording', claim.bag, name, '', 'messages of a graph', why))
     return out
 
 

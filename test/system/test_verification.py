@@ -15,7 +15,7 @@ from rich.console import Console
 from alpha_chaos import jsonl
 from alpha_chaos.analysis.claims import read_claims
 from alpha_chaos.analysis.examine import Claim, disagreements, examine
-from alpha_chaos.analysis.replay import replay_one
+from alpha_chaos.analysis.replay import replay, replay_one
 from alpha_chaos.analysis.verify import verify
 from alpha_chaos.bag.definitions import definition, typestore
 from alpha_chaos.bag.reader import Recording
@@ -87,10 +87,13 @@ def change_line(folder: Path, file: str, number: int, change: Callable[[Any], No
     path.write_bytes(b''.join(lines))
 
 
-def forge(folder: Path, episode: str, change: Callable[[str, int, Any], Any]) -> None:
+def forge(
+    folder: Path, episode: str, change: Callable[[str, int, Any], Any], settings: str = ''
+) -> None:
     """Write a recording anew with something changed, its hashes and the journal's right again.
 
     :param change: gets topic, number and message, and returns the message to write
+    :param settings: of the episode, if they shall be others
     """
     rows = [json.loads(line) for line in (folder / 'journal.jsonl').read_text().splitlines()]
     number = next(i for i, row in enumerate(rows) if f'{row["run_id"]}/{row["arm"]}' == episode)
@@ -98,9 +101,12 @@ def forge(folder: Path, episode: str, change: Callable[[str, int, Any], Any]) ->
     recording = Recording(old)
     place = old.with_name(f'{old.name}.old')
     old.rename(place)
-    writer = BagWriter(old, recording.about)
+    about = {**recording.about, **({'episode': settings} if settings else {})}
+    writer = BagWriter(old, about)
     for topic, kind in recording.types.items():
         writer.add_topic(topic, kind)
+    for kind in recording.definitions:
+        writer.add_definition(kind)
     numbers = dict.fromkeys(recording.types, 0)
     for message in recording.messages():
         numbers[message.topic] += 1
@@ -382,6 +388,60 @@ def test_a_force_that_was_smaller(copy):
     fields = {item.field for item in examine(copy, claim(copy, 'control_000/oracle')).differences}
     assert {'safety.raw_sweeps', 'digest'} <= fields
     assert any(field.startswith('/safety_events') for field in fields)
+
+
+def test_messages_that_no_graph_sends(copy):
+    def change(topic: str, number: int, message: Any) -> Any:
+        if topic == '/fault_events':
+            message.detail = 'no JSON'
+            return message
+        if topic == '/exchanges':
+            message.payload = message.payload[:7]
+            return message
+        return None
+
+    forge(copy, 'both_000/oracle', change)
+    forge(
+        copy,
+        'late_000/oracle',
+        lambda topic, number, message: (
+            change(topic, 0, message) if topic != '/exchanges' else None
+        ),
+    )
+    assert kinds(copy, 'both_000/oracle') == {'recording', 'ledger'}
+    assert {'faults', 'ledger'} <= kinds(copy, 'late_000/oracle')
+    for episode in ('both_000/oracle', 'late_000/oracle'):
+        assert replay_one(copy, claim(copy, episode)).differences
+
+
+def test_settings_that_nobody_can_use(copy):
+    bag = copy / claim(copy, 'both_000/oracle').bag
+    settings = json.loads(Recording(bag).about['episode'])
+    settings['faults'][0]['kind'] = 'sensor_log'
+    forge(copy, 'both_000/oracle', lambda *_: None, json.dumps(settings))
+    found = examine(copy, claim(copy, 'both_000/oracle')).differences
+    (unusable,) = [item for item in found if item.kind == 'recording']
+    assert unusable.field == 'settings of the episode'
+    assert "unknown fault 'sensor_log', did you mean 'sensor_lag'?" in unusable.found
+    assert replay_one(copy, claim(copy, 'both_000/oracle')).differences
+
+
+def test_another_processor_is_named_as_a_reason(copy):
+    manifest = json.loads((copy / 'manifest.json').read_text())
+    manifest['machine']['processor'] = 'Another One 3000'
+    (copy / 'manifest.json').write_text(json.dumps(manifest))
+
+    def change(topic: str, number: int, message: Any) -> Any:
+        if topic == '/step_state' and number > 1000:
+            message.object_pose = message.object_pose + np.eye(21)[7] * 1e-5
+            return message
+        return None
+
+    forge(copy, 'control_000/oracle', change)
+    out = io.StringIO()
+    assert replay(copy, Console(file=out, width=300), run_id='control_000', arm='oracle') == 4
+    assert 'recorded on Another One 3000, replayed on ' in out.getvalue()
+    assert 'The largest distance between places is 1e-05 m, within 0.0001 m' in out.getvalue()
 
 
 def test_a_seed_that_was_another(copy):
