@@ -134,6 +134,10 @@ class World(Closing):
         """
 
     @abstractmethod
+    def halt(self) -> None:
+        """Give up the motion under way: hold the arm where it is. The gripper is left as it is."""
+
+    @abstractmethod
     def end_effector(self) -> EndEffector:
         """Return where the end effector is after the last step."""
 

@@ -110,7 +110,16 @@ class KukaWorld(BulletWorld):
         )
         if not all(map(math.isfinite, joints)):
             raise BadCommand(f'no joint angles for the position {list(target)}')
-        for joint, angle in zip(self._joints, joints, strict=True):
+        self._drive(joints)
+        return MOVE_STEPS
+
+    def halt(self) -> None:
+        """Set the motors to where the joints are now."""
+        states = self._call('getJointStates', self._arm, self._joints)
+        self._drive([state[0] for state in states])
+
+    def _drive(self, angles_rad: Sequence[float]) -> None:
+        for joint, angle in zip(self._joints, angles_rad, strict=True):
             self._call(
                 'setJointMotorControl2',
                 self._arm,
@@ -121,7 +130,6 @@ class KukaWorld(BulletWorld):
                 positionGain=POSITION_GAIN,
                 velocityGain=VELOCITY_GAIN,
             )
-        return MOVE_STEPS
 
     def end_effector(self) -> EndEffector:
         """Return the centre of mass of the last link, which is what the paper's log gives."""

@@ -169,6 +169,13 @@ class PandaWorld(BulletWorld):
         self._travelled = 0
         return MOVE_STEPS
 
+    def halt(self) -> None:
+        """Command the joints to where they are now; the rest of the way is forgotten."""
+        states = self._call('getJointStates', self._arm, ARM_JOINTS)
+        self._commanded = tuple(state[0] for state in states)
+        self._travelled = TRAVEL_STEPS
+        self._drive_arm()
+
     def end_effector(self) -> EndEffector:
         """Return the pose of the point between the finger tips."""
         link = self._link(END_EFFECTOR_LINK)

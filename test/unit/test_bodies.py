@@ -168,6 +168,26 @@ def test_a_refused_command_changes_nothing(body):
     assert run(disturb=True) == run(disturb=False)
 
 
+def test_a_halted_arm_stays_where_it_is_and_moves_on_when_told_to(world):
+    for _ in range(30):
+        world.step()
+    start_m = world.end_effector().position_m
+    steps = world.start_move(TARGET_M, None)
+    while math.dist(world.end_effector().position_m, start_m) < 0.02:
+        world.step()
+    world.halt()
+    halted_m = world.end_effector().position_m
+    assert math.dist(halted_m, TARGET_M) > 0.1  # it was on its way
+    for _ in range(48):  # 0.2 s to brake; a fast arm overshoots, and comes back
+        world.step()
+    for _ in range(steps):
+        world.step()
+        assert math.dist(world.end_effector().position_m, halted_m) < 0.01
+    for _ in range(world.start_move(TARGET_M, None)):
+        world.step()
+    assert math.dist(world.end_effector().position_m, TARGET_M) < 0.1
+
+
 def test_an_unknown_object_is_refused_with_the_known_ones(world):
     with pytest.raises(BadCommand, match=r'purple.*known: red, green, blue'):
         world.start_grip(0.0, 40.0, 'purple')
