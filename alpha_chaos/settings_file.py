@@ -1,5 +1,6 @@
 """YAML files whose mistakes are reported with file, line and key, and with what would be right."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -25,9 +26,13 @@ class _Loader(yaml.SafeLoader):
 
 # `2026-11-30` stays the text it is: a date is no setting of ours, and JSON has none.
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(':timestamp')]
+    first: [entry for entry in resolvers if not entry[0].endswith((':timestamp', ':bool'))]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+# As in YAML 1.2: `on`, `off`, `yes` and `no` are words, and good names of states.
+_Loader.add_implicit_resolver(
+    'tag:yaml.org,2002:bool', re.compile('^(?:true|True|TRUE|false|False|FALSE)$'), list('tTfF')
+)
 
 
 def find(what: str, name: str, folder: Path, beside: Path) -> Path:

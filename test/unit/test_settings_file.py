@@ -38,8 +38,12 @@ def test_a_file_is_read_as_its_model(tmp_path: Path) -> None:
     assert file.read_as(Whole) == expected
 
 
-@pytest.mark.parametrize('text', ['7e1', '123E5', '2026-11-30', 'llama3:8b', '"1:30"'])
-def test_what_looks_a_little_like_a_number_stays_text(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    'text', ['7e1', '123E5', '2026-11-30', 'llama3:8b', '"1:30"', 'on', 'off', 'yes', 'no', 'y']
+)
+def test_what_looks_a_little_like_a_number_or_a_truth_value_stays_text(
+    tmp_path: Path, text: str
+) -> None:
     assert written(tmp_path, f'title: {text}').read_as(Whole).title == text.strip('"')
 
 
