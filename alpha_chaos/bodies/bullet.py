@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,25 @@ _NO_INDICES.flags.writeable = False
 _NO_FORCES.flags.writeable = False
 
 NUDGE_STEPS = 24  # 0.1 s: a hand's push, and not faster than the block can be pushed over
+
+# Of pictures only: the models have other colours, or none.
+_COLOURS = {
+    'red': (0.85, 0.15, 0.12, 1.0),
+    'green': (0.10, 0.60, 0.25, 1.0),
+    'blue': (0.12, 0.35, 0.80, 1.0),
+    'yellow': (1.0, 0.80, 0.0, 1.0),
+}
+_GREY = (0.5, 0.5, 0.5, 1.0)
+_SKY = (232, 236, 241)
+
+
+@dataclass(frozen=True)
+class View:
+    """Where a picture is taken from; points in the world frame."""
+
+    eye_m: Vector
+    target_m: Vector
+    field_of_view_deg: float
 
 
 class BulletWorld(World):
@@ -177,6 +197,59 @@ class BulletWorld(World):
             objects,
             forces,
         )
+
+    def show(
+        self, joint_position: Sequence[float], object_pose: Sequence[Sequence[float]]
+    ) -> None:
+        """Put the arm and the blocks where a recorded state has them, for `image`.
+
+        :param joint_position: in the order of `joint_names`
+        :param object_pose: as in `BodyState`, in the order of `object_names`
+        """
+        for joint, position in zip(self._joints, joint_position, strict=True):
+            self._call('resetJointState', self._arm, joint, position)
+        for block, pose in zip(self._objects, object_pose, strict=True):
+            self._call('resetBasePositionAndOrientation', block, pose[:3], pose[3:])
+
+    def paint(self, zone_m: Vector, radius_m: float) -> None:
+        """Give the blocks the colours they are named after, and mark the zone as a disc.
+
+        Only for a world that is shown, never for one that is stepped: the disc is a body.
+
+        :param zone_m: where the centre of a block belongs
+        """
+        for name, block in zip(self.object_names, self._objects, strict=True):
+            colour = _COLOURS.get(name, _GREY)
+            self._call('changeVisualShape', block, -1, rgbaColor=colour, textureUniqueId=-1)
+        disc = self._call(
+            'createVisualShape',
+            self._bullet.GEOM_CYLINDER,
+            radius=radius_m,
+            length=0.002,
+            rgbaColor=_COLOURS['yellow'],
+        )
+        x, y, _ = zone_m
+        surface_m = self._call('rayTest', zone_m, (x, y, 0.0))[0][3][2]  # of what is below it
+        self._call('createMultiBody', 0, -1, disc, (x, y, surface_m + 0.003))
+
+    def image(self, view: View, width: int, height: int) -> NDArray[np.uint8]:
+        """Return a picture (height, width, 3) in RGB, made by the processor alone."""
+        picture = self._call(
+            'getCameraImage',
+            width,
+            height,
+            self._bullet.computeViewMatrix(view.eye_m, view.target_m, (0.0, 0.0, 1.0)),
+            self._bullet.computeProjectionMatrixFOV(
+                view.field_of_view_deg, width / height, 0.1, 6.0
+            ),
+            shadow=0,
+            lightDirection=(1.0, 0.4, 3.0),
+            renderer=self._bullet.ER_TINY_RENDERER,
+            flags=self._bullet.ER_NO_SEGMENTATION_MASK,
+        )[2]
+        pixels = np.reshape(picture, (height, width, 4))[:, :, :3].astype(np.uint8)
+        pixels[(pixels == 255).all(axis=2)] = _SKY
+        return pixels
 
     def close(self) -> None:
         """Disconnect; closing twice is harmless."""
