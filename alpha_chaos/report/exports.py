@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from alpha_chaos.printable import printable
 from alpha_chaos.report import wording as say
 from alpha_chaos.report.export_tables import TableOut, tables
 from alpha_chaos.report.paper_page import paper_page
+from alpha_chaos.stats.sensitivity import Sensitivity
 from alpha_chaos.stats.summary import Summary
 
 TABLES = Path('report') / 'tables'
@@ -19,26 +20,32 @@ EPISODES = 'episodes.parquet'
 _LONG = 30  # lines from which on a LaTeX table breaks over pages
 
 
-def export(folder: Path, summary: Summary, rows: Iterable[Row]) -> list[Path]:
+def export(
+    folder: Path,
+    summary: Summary,
+    rows: Iterable[Row],
+    looks: Mapping[str, Sensitivity] | None = None,
+) -> list[Path]:
     """Write the tables of a run, its episodes, and, if it is the paper's, how it compares.
 
     :param folder: of the run
     :param rows: its journal
+    :param looks: what is to be seen in the recordings, by digest; None reads them
     :return: what was written
     :raises OSError: where it cannot be written
     """
-    counting = _counting(summary, rows)
+    found = counting(summary, rows)
     written = [path for table in tables(summary) for path in write_table(folder / TABLES, table)]
-    written.append(write_episodes(folder / EPISODES, counting))
+    written.append(write_episodes(folder / EPISODES, found))
     if summary.paper:
         page = folder / PAPER_PAGE
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(paper_page(folder, summary, counting), 'utf-8')
+        page.write_text(paper_page(folder, summary, found, looks), 'utf-8')
         written.append(page)
     return written
 
 
-def _counting(summary: Summary, rows: Iterable[Row]) -> list[Row]:
+def counting(summary: Summary, rows: Iterable[Row]) -> list[Row]:
     """Return the attempts that count, also aborted ones, in the order of arms and conditions."""
     left_out = set(summary.unexpected)
     arms = {arm: place for place, arm in enumerate(summary.arms)}

@@ -77,17 +77,25 @@ class _Why:
         return ', '.join(f'[{self.used.index(reason) + 1}](#why)' for reason in reasons)
 
 
-def paper_page(folder: Path, summary: Summary, rows: Iterable[Row]) -> str:
+def paper_page(
+    folder: Path,
+    summary: Summary,
+    rows: Iterable[Row],
+    looks: Mapping[str, Sensitivity] | None = None,
+) -> str:
     """Return the page in Markdown.
 
     :param folder: of the run; its recordings are looked at again at the paper's schedule
     :param summary: of the paper's experiment
     :param rows: the attempts that count
+    :param looks: what is to be seen in the recordings, by digest; None reads them
     """
     if summary.paper is None:
         raise ValueError("not a run of the paper's experiment")
     counting = list(rows)
-    return _Page(summary, summary.paper, counting, _looks(folder, counting)).text()
+    if looks is None:
+        looks = _looks(folder, counting)
+    return _Page(summary, summary.paper, counting, looks).text()
 
 
 def _looks(folder: Path, rows: Iterable[Row]) -> dict[str, Sensitivity]:

@@ -71,6 +71,18 @@ def read_manifest(path: Path) -> Manifest | None:
 def load_and_summarise(folder: Path, paper: published.Paper | None = None) -> Summary:
     """Return the summary of a run from its journal, and its manifest where there is one.
 
+    :param paper: numbers to lay beside; None takes the shipped ones
+    :raises BadSetting: when `folder` holds no run, or a manifest that cannot be read
+    :raises jsonl.CorruptLine: when the journal cannot be read, naming file and line
+    """
+    return load(folder, paper)[0]
+
+
+def load(
+    folder: Path, paper: published.Paper | None = None
+) -> tuple[Summary, tuple[journal.Row, ...]]:
+    """Return the summary of a run, and every attempt that it is made of.
+
     Without a manifest the run is taken to consist of what the journal holds.
 
     :param paper: numbers to lay beside; None takes the shipped ones
@@ -81,10 +93,11 @@ def load_and_summarise(folder: Path, paper: published.Paper | None = None) -> Su
     if manifest is None and not (folder / journal.FILE).is_file():
         raise BadSetting(f'{folder} holds no run: neither {journal.FILE} nor {MANIFEST} is there')
     found = journal.read(folder)
-    return summarise(
+    summary = summarise(
         found.rows,
         manifest.planned() if manifest else None,
         paper or published.read_paper(config_folder() / published.FILE),
         experiment=manifest.experiment.name if manifest else '',
         torn=bool(found.torn),
     )
+    return summary, found.rows
