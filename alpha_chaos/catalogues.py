@@ -9,6 +9,7 @@ from alpha_chaos.plugins import Plugin, catalogue
 
 if TYPE_CHECKING:
     from alpha_chaos.bodies.base import Body
+    from alpha_chaos.drivers.base import Driver
     from alpha_chaos.faults.base import Fault
     from alpha_chaos.planners.base import Planner
     from alpha_chaos.recovery.base import Recovery
@@ -25,6 +26,11 @@ def _known(package: str, base: str) -> Mapping[str, type[Plugin]]:
 def bodies() -> 'Mapping[str, type[Body]]':
     """Return the robots and their scenes."""
     return _known('bodies', 'Body')  # type: ignore[return-value]
+
+
+def drivers() -> 'Mapping[str, type[Driver]]':
+    """Return what can take the place of the robot in a graph."""
+    return _known('drivers', 'Driver')  # type: ignore[return-value]
 
 
 def faults() -> 'Mapping[str, type[Fault]]':

@@ -55,6 +55,14 @@ LlmChoice = Annotated[
     ),
 ]
 ModelTag = Annotated[str, typer.Option('--model', help='Model tag, for Ollama.')]
+DriverName = Annotated[
+    str | None,
+    typer.Option(
+        '--driver',
+        help="What takes the robot's place: sim, mock_driver or one of your own. "
+        'Default: as the experiment says.',
+    ),
+]
 Composition = Annotated[
     bool, typer.Option('--composition', help='All nodes of a graph in one process.')
 ]
@@ -76,6 +84,7 @@ def matrix(
     ] = None,
     llm: LlmChoice = None,
     model: ModelTag = '',
+    driver: DriverName = None,
     isolation: Annotated[
         Isolation,
         typer.Option(help='Fresh processes for each episode, or the same ones again (worker).'),
@@ -109,6 +118,7 @@ def matrix(
             composed=composition,
             retries=retries,
             replicates=replicates,
+            driver=driver,
             console=Console(),
         )
     )
@@ -123,6 +133,7 @@ def episode(
     experiment: ExperimentName = 'paper',
     llm: LlmChoice = None,
     model: ModelTag = '',
+    driver: DriverName = None,
     composition: Composition = False,
     speed: Annotated[
         float,
@@ -142,6 +153,7 @@ def episode(
             model=model,
             composed=composition,
             speed=speed,
+            driver=driver,
             console=Console(),
         )
     )

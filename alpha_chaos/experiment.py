@@ -20,6 +20,7 @@ from alpha_chaos.variation import Variation
 
 if TYPE_CHECKING:
     from alpha_chaos.bodies.base import Body
+    from alpha_chaos.drivers.base import Driver
     from alpha_chaos.faults.base import Fault
     from alpha_chaos.planners.base import Planner
     from alpha_chaos.recovery.base import Recovery
@@ -30,6 +31,8 @@ SeedRule = Literal['run_id_modulo', 'run_id_hash', 'episode_hash']
 # Names become parts of file names, of run_ids and of ROS names.
 Word = Annotated[str, StringConstraints(pattern=r'^[a-z][a-z0-9_]*$', max_length=60)]
 Settings = dict[str, JsonValue]
+
+SIM: Settings = {'kind': 'sim'}
 
 MAX_EPISODES = 1000  # of a condition: run_ids count with three digits
 
@@ -56,6 +59,7 @@ class Episode(_Strict):
     seed: int = Field(ge=0)
     draws: DrawRule
     body: Settings = Field(description='settings of the body plug-in')
+    driver: Settings = Field(default=SIM, description='settings of the driver plug-in')
     task: Settings = Field(description='settings of the task plug-in')
     faults: tuple[Settings, ...] = Field(
         default=(), description='settings of the fault plug-ins, in physical units'
@@ -128,6 +132,9 @@ class ExperimentSettings(_Strict):
     draws: DrawRule = 'seed_sequence'
     calibration: str = Field(default='', description='needed where a condition has an intensity')
     body: Settings
+    driver: Settings = Field(
+        default=SIM, description='what moves it: its own physics (sim), or another driver'
+    )
     vary: Variation | None = Field(
         default=None, description="what is drawn for each episode from the episode's seed"
     )
@@ -187,6 +194,7 @@ class Experiment:
     draws: DrawRule
     calibration: Calibration | None
     body: 'Body'
+    driver: 'Driver'
     vary: Variation | None
     task: 'Task'
     arms: tuple[Arm, ...]
@@ -237,6 +245,7 @@ class Experiment:
                 seed=self.seed(run_id),
                 draws=self.draws,
                 body=body,
+                driver=_settings(self.driver),
                 task=_settings(self.task),
                 faults=tuple(map(_settings, cell.faults)),
                 recovery=_settings(arm.recovery),
@@ -288,6 +297,15 @@ class Experiment:
             raise BadSetting(f'replicates: {episodes} is not between 1 and {MAX_EPISODES}')
         return replace(self, cells=tuple(replace(cell, episodes=episodes) for cell in self.cells))
 
+    def with_driver(self, kind: str) -> 'Experiment':
+        """Return the experiment with this driver; one that it has keeps its settings.
+
+        :raises BadSetting: for a driver that there is not, or that takes part in no episodes
+        """
+        if kind == self.driver.kind:
+            return self
+        return replace(self, driver=_driver({'kind': kind}))
+
     def manifest(self) -> dict[str, Any]:
         """Return the experiment as it was expanded, as JSON."""
         return {
@@ -299,6 +317,7 @@ class Experiment:
             'draws': self.draws,
             'calibration': self.calibration.as_json() if self.calibration else None,
             'body': _settings(self.body),
+            'driver': _settings(self.driver),
             'vary': self.vary.model_dump(mode='json') if self.vary else None,
             'task': _settings(self.task),
             'arms': {arm.name: _settings(arm.planner) for arm in self.arms},
@@ -325,7 +344,10 @@ class Experiment:
 
         Texts for people do not count, nor does the speed at which one watches.
         """
-        lines = [episode.model_dump(exclude={'real_time_factor'}) for episode in self.episodes()]
+        ignored = {'real_time_factor'}
+        if self.driver == _driver(SIM):  # runs of before there was a choice go on
+            ignored.add('driver')
+        lines = [episode.model_dump(exclude=ignored) for episode in self.episodes()]
         return hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()
 
     def _chosen(self, names: Iterable[str] | None) -> tuple[Arm, ...]:
@@ -368,6 +390,8 @@ class _Reader:
         with self._at(('task',)):
             self._task: Task = parse(catalogues.tasks(), settings.task, 'task')
             _check_objects(self._task, self._body)
+        with self._at(('driver',)):
+            driver = _driver(settings.driver)
         return Experiment(
             name=self._file.path.stem,
             description=settings.description,
@@ -376,6 +400,7 @@ class _Reader:
             draws=settings.draws,
             calibration=self._calibration,
             body=self._body,
+            driver=driver,
             vary=settings.vary,
             task=self._task,
             arms=tuple(self._arm(name) for name in settings.arms),
@@ -549,6 +574,17 @@ def _check_objects(task: 'Task', body: 'Body') -> None:
     for name in task.objects:
         if name not in body.objects:
             raise BadSetting(f'the body has no block {name!r}; it has {", ".join(body.objects)}')
+
+
+def _driver(settings: Settings) -> 'Driver':
+    driver = parse(catalogues.drivers(), settings, 'driver')
+    if not driver.takes_episodes:
+        able = [kind for kind, made in catalogues.drivers().items() if made.takes_episodes]
+        raise BadSetting(
+            f'driver {driver.kind!r} takes part in no episodes, it is for a graph of your own; '
+            f'those that do: {", ".join(able)}'
+        )
+    return driver
 
 
 def _settings(plugin: Plugin) -> Settings:

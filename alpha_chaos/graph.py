@@ -13,6 +13,23 @@ from typing import Literal
 PLANNERS = ('oracle_planner', 'llm_planner')
 RELAY = 'fault_relay'
 RECORDER = 'recorder'
+DRIVER = 'sim'  # unless another one is asked for
+# What `ros2 run alpha_chaos` starts; the last three are for graphs of other people's, or in
+# place of one of the others.
+EXECUTABLES = (
+    'recorder',
+    'safety_monitor',
+    'perception',
+    'fault_relay',
+    'oracle_planner',
+    'llm_planner',
+    'controller',
+    'sim',
+    'supervisor',
+    'detections_perception',
+    'joint_trajectory_driver',
+    'mock_driver',
+)
 
 ACTION_PARTS = ('send_goal', 'cancel_goal', 'get_result', 'feedback', 'status')
 MSG = 'alpha_chaos/msg/'
@@ -103,15 +120,18 @@ class Graph:
         return tuple(node.name for node in self.nodes)
 
 
-def topics(relay: bool = True) -> tuple[Topic, ...]:
-    """Return every topic of the graph; the recorder hears all of them."""
+def topics(relay: bool = True, driver: str = DRIVER) -> tuple[Topic, ...]:
+    """Return every topic of the graph; the recorder hears all of them.
+
+    :param driver: node that takes the robot's place
+    """
     seen = 'supervisor' if not relay else RELAY
     found = [
-        Topic('/clock', 'rosgraph_msgs/msg/Clock', 'sim'),
-        Topic('world', MSG + 'WorldDescription', 'sim', ('safety_monitor',), latched=True),
-        Topic('step_state', MSG + 'StepState', 'sim', ('safety_monitor',)),
-        Topic('objects', MSG + 'ObjectStates', 'sim', ('perception',)),
-        Topic('joint_states', 'sensor_msgs/msg/JointState', 'sim'),
+        Topic('/clock', 'rosgraph_msgs/msg/Clock', driver),
+        Topic('world', MSG + 'WorldDescription', driver, ('safety_monitor',), latched=True),
+        Topic('step_state', MSG + 'StepState', driver, ('safety_monitor',)),
+        Topic('objects', MSG + 'ObjectStates', driver, ('perception',)),
+        Topic('joint_states', 'sensor_msgs/msg/JointState', driver),
         Topic('scene', MSG + 'SceneObservation', 'perception', (seen,)),
         Topic('safety_events', MSG + 'SafetyEvent', 'safety_monitor'),
         Topic('phase', MSG + 'EpisodePhase', 'supervisor'),
@@ -140,15 +160,19 @@ def routes(planners: Iterable[str] = PLANNERS) -> tuple[Route, ...]:
 
 
 def episode_graph(
-    planners: Sequence[str] = PLANNERS, relay: bool = True, replies: str = ''
+    planners: Sequence[str] = PLANNERS,
+    relay: bool = True,
+    replies: str = '',
+    driver: str = DRIVER,
 ) -> Graph:
     """Return the nodes that run an episode with one of `planners`.
 
+    :param driver: a driver plug-in that takes part in episodes; its node has the same name
     :param replies: folder of recorded replies of language models, empty for the user's
     """
     if unknown := sorted(set(planners) - set(PLANNERS)):
         raise ValueError(f'unknown planner nodes {unknown}; known: {", ".join(PLANNERS)}')
-    heard = topics(relay)
+    heard = topics(relay, driver)
     attacked = routes(planners) if relay else ()
 
     def expect(node: str) -> list[str]:
@@ -165,7 +189,7 @@ def episode_graph(
 
     names = [RECORDER, 'safety_monitor', 'perception']
     names += [RELAY] if relay else []
-    names += [*planners, 'controller', 'sim']
+    names += [*planners, 'controller', driver]
     nodes = []
     for name in names:
         parameters: dict[str, bool | int | float | str | list[str]] = {'expect': expect(name)}
@@ -190,6 +214,7 @@ def episode_graph(
         {
             'expect': expect('supervisor'),
             'nodes': names,
+            'driver': driver,
             'planners': list(planners),
             'recorded': [f'{topic.publisher} {topic.name}' for topic in heard],
             'scene_chain': ['perception', *([RELAY] if relay else [])],

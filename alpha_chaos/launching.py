@@ -93,9 +93,14 @@ def episode(context: LaunchContext) -> list[Any]:
     composed = given.pop('composition') == _choice(True)
     speed = _speed(given.pop('speed'))
     experiment = Experiment.load(given['experiment'])
+    if given['driver']:
+        experiment = experiment.with_driver(given['driver'])
+    given['driver'] = experiment.driver.kind
     experiment.episode(given['run_id'], given['arm'])  # refuses what there is not
     (planner,) = (arm.planner.node for arm in experiment.arms if arm.name == given['arm'])
-    graph = episode_graph([planner], replies=replies_folder(Path(given['out'])))
+    graph = episode_graph(
+        [planner], replies=replies_folder(Path(given['out'])), driver=experiment.driver.kind
+    )
     nodes = [
         replace(spec, parameters={**spec.parameters, **given, 'speed': speed})
         if spec.name == SUPERVISOR

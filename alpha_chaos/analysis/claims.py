@@ -12,7 +12,7 @@ from alpha_chaos import jsonl, ledger
 from alpha_chaos.analysis.difference import ABSENT, Difference, spelled
 from alpha_chaos.analysis.examine import Claim
 from alpha_chaos.bag.writer import METADATA
-from alpha_chaos.experiment import Episode
+from alpha_chaos.experiment import SIM, Episode
 from alpha_chaos.journal import FILE as JOURNAL
 from alpha_chaos.journal import Row
 from alpha_chaos.jsonl import Line
@@ -200,6 +200,7 @@ def _episode(experiment: Any, cell: Any, index: int, seed: int, arm: str, planne
         seed=seed,
         draws=experiment['draws'],
         body=experiment['body'],
+        driver=experiment.get('driver', SIM),
         task=experiment['task'],
         faults=cell['faults'],
     )

@@ -14,7 +14,10 @@ from alpha_chaos.analysis.walk import ARM, Command, Wait
 from alpha_chaos.bag.plain import plain
 from alpha_chaos.bag.steps import Steps
 from alpha_chaos.bodies.base import BadCommand, Body, BodyState, World
+from alpha_chaos.drivers.base import Driver, Limits
+from alpha_chaos.drivers.sim import Sim
 
+_SIM = Sim()
 CLOSE_M = 1e-4  # what another processor may make of the same episode and still agree
 
 _NUMBERS = ('joint_position', 'joint_velocity', 'object_pose')
@@ -59,7 +62,11 @@ class Executed:
 
 
 def execute_again(
-    body: Body, moved: Sequence[Wait | Command], recorded: Steps, object_names: Sequence[str]
+    body: Body,
+    moved: Sequence[Wait | Command],
+    recorded: Steps,
+    object_names: Sequence[str],
+    driver: Driver = _SIM,
 ) -> Executed:
     """Execute on a new world what moved the recorded one, and compare state by state.
 
@@ -67,9 +74,9 @@ def execute_again(
     named among the unequal.
     """
     with unheard():
-        world = body.world()
+        world = driver.world(body)
     with world:
-        run = _Run(world, int(recorded.step[0]))
+        run = _Run(world, driver.limits, int(recorded.step[0]))
         for what in moved:
             if isinstance(what, Wait):
                 run.go(what.steps)
@@ -85,9 +92,10 @@ def execute_again(
 
 
 class _Run:
-    def __init__(self, world: World, first_step: int) -> None:
+    def __init__(self, world: World, limits: Limits, first_step: int) -> None:
         self._world = world
-        self._step = first_step
+        self._limits = limits
+        self._step = self._first_step = first_step
         self.states: list[BodyState] = [world.state()]
         self.unequal: list[Unequal] = []
 
@@ -109,6 +117,8 @@ class _Run:
             self.go(had)
             found['reached'] = wanted == had
             if wanted > had:
+                if command.request.route == ARM:
+                    self._world.halt()
                 found['message'] = f'cancelled after {had} of {wanted} steps'
         except BadCommand as error:
             found['message'] = str(error)
@@ -122,10 +132,17 @@ class _Run:
             frame = goal.target.header.frame_id
             if frame != 'world':
                 raise BadCommand(f"target in frame {frame!r}; this body takes 'world'")
+            self._limits.check(_target(goal), self._age_s(goal.target.header.stamp))
             turn = goal.target.pose.orientation
             orientation = None if goal.position_only else (turn.x, turn.y, turn.z, turn.w)
             return self._world.start_move(_target(goal), orientation)
         return self._world.start_grip(goal.opening, goal.max_effort, goal.object)
+
+    def _age_s(self, stamp: Any) -> float | None:
+        """Return how long ago a goal was stamped; None for no stamp."""
+        stamped_ns = int(stamp.sec) * 10**9 + int(stamp.nanosec)
+        now_ns = round((self._step - self._first_step) * self._world.step_period_s * 1e9)
+        return (now_ns - stamped_ns) / 1e9 if stamped_ns else None
 
     def _outcome(self, route: str, goal: Any, found: dict[str, Any]) -> dict[str, Any]:
         if route == ARM:

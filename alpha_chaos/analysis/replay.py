@@ -20,7 +20,7 @@ from alpha_chaos.analysis.injection import decision_of
 from alpha_chaos.analysis.pool import each
 from alpha_chaos.analysis.walk import Command, Walked
 from alpha_chaos.bag.reader import BagError, Recording
-from alpha_chaos.catalogues import bodies
+from alpha_chaos.catalogues import bodies, drivers
 from alpha_chaos.experiment import Episode
 from alpha_chaos.journal import final
 from alpha_chaos.ledger import FILE as LEDGER
@@ -155,6 +155,7 @@ def _execute(recording: Recording, episode: Episode, walked: Walked) -> Executed
         walked.moved,
         recording.step_states,
         recording.description.object_names,
+        parse(drivers(), episode.driver, 'driver'),
     )
 
 

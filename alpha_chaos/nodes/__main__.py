@@ -16,9 +16,9 @@ def main() -> int:
     from alpha_chaos.run.parent import end_with_parent
 
     end_with_parent()
-    from alpha_chaos.graph import PLANNERS, NodeSpec, episode_graph
+    from alpha_chaos.graph import EXECUTABLES as known
+    from alpha_chaos.graph import NodeSpec
 
-    known = episode_graph(PLANNERS).names
     names = []
     while len(sys.argv) > 1 and sys.argv[1] in known:
         names.append(sys.argv.pop(1))

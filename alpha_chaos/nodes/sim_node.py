@@ -1,12 +1,12 @@
 """The body: owns the world, moves the arm and the gripper, and streams every physics step.
 
-A real robot's driver replaces exactly this node.
+A real robot's driver replaces exactly this node; `docs/drivers.md` says what it must keep to.
 """
 
 import math
 import time
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
@@ -19,16 +19,17 @@ from std_msgs.msg import Header
 
 from alpha_chaos.action import GripperCommand, MoveTo
 from alpha_chaos.bodies.base import BadCommand, Body, StateDigest, World
-from alpha_chaos.catalogues import bodies, tasks
+from alpha_chaos.catalogues import bodies, drivers, tasks
+from alpha_chaos.drivers.base import Driver
 from alpha_chaos.experiment import Episode
 from alpha_chaos.msg import BlockState, ObjectStates, StepState, WorldDescription
 from alpha_chaos.nodes import qos
-from alpha_chaos.nodes.clock import to_time
+from alpha_chaos.nodes.clock import to_nanoseconds, to_time
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.nodes.goals import KEEP_RESULT_S
 from alpha_chaos.nodes.spin import run
-from alpha_chaos.plugins import parse
+from alpha_chaos.plugins import BadSetting, parse
 from alpha_chaos.srv import Advance, Reset
 from alpha_chaos.tasks.base import Task
 from alpha_chaos.workspace import WORKSPACE
@@ -58,13 +59,14 @@ class _Turn:
 
 
 class SimNode(EpisodeNode):
-    """Thin glue around a `World`."""
+    """Thin glue around the `World` of a driver."""
 
     params_model = SimParams
     params: SimParams
+    driver_kind: ClassVar[str] = 'sim'
 
     def __init__(self, **options: Any) -> None:
-        super().__init__('sim', **options)
+        super().__init__(self.driver_kind, **options)
         self._world: World | None = None
         self._step = 0
         self._busy = False
@@ -96,11 +98,15 @@ class SimNode(EpisodeNode):
 
     def begin(self, episode: Episode, request: Reset.Request) -> None:
         """Build the world from nothing and send its first state."""
+        driver: Driver = parse(drivers(), episode.driver, 'driver')
+        if driver.kind != self.driver_kind:
+            raise BadSetting(f'the episode is for {driver.kind!r}, this is {self.driver_kind!r}')
         body: Body = parse(bodies(), episode.body, 'body')
         task: Task = parse(tasks(), episode.task, 'task')
         if self._world is not None:
             self._world.close()
-        self._world = body.world()
+        self._limits = driver.limits
+        self._world = driver.world(body)
         self._period = self._world.step_period_s
         self._first_step = self._step = task.first_step
         self._rate = episode.real_time_factor
@@ -200,9 +206,11 @@ class SimNode(EpisodeNode):
         self, request: Advance.Request, response: Advance.Response, respond: Respond
     ) -> None:
         if not self.is_mine(request.episode_id):
-            response.message = f'sim runs {self.episode_id!r}, not {request.episode_id!r}'
+            response.message = (
+                f'{self.get_name()} runs {self.episode_id!r}, not {request.episode_id!r}'
+            )
         elif self._busy:
-            response.message = 'sim is busy with a command'
+            response.message = f'{self.get_name()} is busy with a command'
         else:
             self._busy = True
 
@@ -249,11 +257,13 @@ class SimNode(EpisodeNode):
             frame = goal.target.header.frame_id
             if frame != FRAME:
                 raise BadCommand(f'target in frame {frame!r}; this body takes {FRAME!r}')
+            self._limits.check(wanted, self._age_s(goal.target.header.stamp))
             orientation = None if goal.position_only else (turn.x, turn.y, turn.z, turn.w)
             steps = world.start_move(wanted, orientation)
             done = await self._run(steps, lambda: bool(handle.is_cancel_requested))
             result.reached = done == steps
             if not result.reached:
+                world.halt()
                 result.message = f'cancelled after {done} of {steps} steps'
         except BadCommand as error:
             result.message = str(error)
@@ -270,6 +280,11 @@ class SimNode(EpisodeNode):
         result.step = self._step
         _settle(handle, result.reached)
         return result
+
+    def _age_s(self, stamp: Any) -> float | None:
+        """Return how long ago a goal was stamped, in simulated time; None for no stamp."""
+        stamped_ns = to_nanoseconds(stamp)
+        return (to_nanoseconds(self.now) - stamped_ns) / 1e9 if stamped_ns else None
 
     async def _grip(self, handle: Any) -> GripperCommand.Result:
         world, goal, result = self._world, handle.request, GripperCommand.Result()

@@ -70,6 +70,7 @@ class SupervisorParams(EpisodeParams):
     """Parameters of the supervisor."""
 
     nodes: list[str] = Field([], description='nodes of the graph, in the order they begin')
+    driver: str = Field('sim', description='the node among them that moves the robot')
     planners: list[str] = Field([], description='planner nodes among them')
     recorded: list[str] = Field([], description="what the recorder hears: 'publisher topic'")
     scene_chain: list[str] = Field([], description='nodes a scene passes on its way here')
@@ -102,7 +103,7 @@ class SupervisorNode(EpisodeNode):
         self._results = self.outlet(EpisodeResult, 'result')
         self.listen(SceneObservation, 'scene', self._on_scene)
         self._scene_topic = self.resolve_topic_name('scene')
-        self._advance = self.create_client(Advance, 'sim/advance')
+        self._advance = self.create_client(Advance, f'{self.params.driver}/advance')
         self._plan = {
             name: self.create_client(Plan, f'{name}/plan') for name in self.params.planners
         }
@@ -288,7 +289,7 @@ class SupervisorNode(EpisodeNode):
         response = await self._call(
             self._advance,
             Advance.Request(episode_id=self.episode_id, steps=steps),
-            'sim/advance',
+            f'{self.params.driver}/advance',
             self.params.motion_timeout,
         )
         if not response.ok:
@@ -413,7 +414,8 @@ class SupervisorNode(EpisodeNode):
         """Let every message arrive, end the attempt on every node but the recorder."""
         counts: dict[str, int] = {}
         reports: dict[str, Any] = {}
-        order = ['sim', *self.params.scene_chain, 'safety_monitor']
+        driver = self.params.driver
+        order = [driver, *self.params.scene_chain, 'safety_monitor']
         order += [name for name in self.params.nodes if name not in order and name != 'recorder']
         hears = {'perception': 'objects', 'fault_relay': 'scene', 'safety_monitor': 'step_state'}
         for name in order:
@@ -428,12 +430,12 @@ class SupervisorNode(EpisodeNode):
                 raise Abort('finish_failed', response.message)
             reports[name] = json.loads(response.report)
             counts.update(_counts(response.published))
-        record.digest = reports['sim']['digest']
+        record.digest = reports[driver]['digest']
         if 'fault_relay' in reports:
             record.relayed(reports['fault_relay'])
         monitor = reports['safety_monitor']
-        if not monitor['gap'] and monitor['last_step'] != reports['sim']['step']:
-            monitor['gap'] = f'ended at {monitor["last_step"]} of {reports["sim"]["step"]}'
+        if not monitor['gap'] and monitor['last_step'] != reports[driver]['step']:
+            monitor['gap'] = f'ended at {monitor["last_step"]} of {reports[driver]["step"]}'
         if monitor['gap']:
             raise Abort('missed_step', monitor['gap'])
         record.safety = {key: monitor[key] for key in ('raw_sweeps', 'events')}
@@ -553,6 +555,7 @@ class FromParameters:
             params.run_id,
             params.arm,
             out,
+            driver=params.driver,
             llm=params.llm or None,
             model=params.model,
             speed=params.speed,

@@ -34,16 +34,20 @@ def run_experiment(
     composed: bool,
     retries: int,
     replicates: int | None = None,
+    driver: str | None = None,
     console: Console,
 ) -> int:
     """Run a matrix, print its result, and return the exit code.
 
     :param replicates: episodes of every cell; None for what the experiment says
+    :param driver: what takes the robot's place; None likewise
     :raises BadSetting: for anything the caller can put right
     """
     experiment = Experiment.load(name)
     if replicates is not None:
         experiment = experiment.with_replicates(replicates)
+    if driver is not None:
+        experiment = experiment.with_driver(driver)
     folder = out or Path('runs') / experiment.name
     experiment = with_model(experiment, llm, model)
     decided, about = decide(experiment, arms, partial(_say, console))
@@ -82,6 +86,7 @@ def run_one(
     model: str,
     composed: bool,
     speed: float,
+    driver: str | None = None,
     console: Console,
 ) -> int:
     """Run one episode and tell what happened; return the exit code.
@@ -89,7 +94,15 @@ def run_one(
     :raises BadSetting: for anything the caller can put right
     """
     episode = one_episode(
-        name, run_id, arm, out, llm=llm, model=model, speed=speed, say=partial(_say, console)
+        name,
+        run_id,
+        arm,
+        out,
+        driver=driver,
+        llm=llm,
+        model=model,
+        speed=speed,
+        say=partial(_say, console),
     )
     options = Options(
         workers=1,

@@ -188,7 +188,8 @@ class _Matrix:
 
     def _start(self, episode: Episode) -> '_Running':
         nodes = [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
-        graph = episode_graph(nodes, replies=self._options.replies)
+        driver = str(episode.driver['kind'])
+        graph = episode_graph(nodes, replies=self._options.replies, driver=driver)
         return _Running(self._forks, graph, self._domains, self._out, self._options.composed)
 
     def _attempt(

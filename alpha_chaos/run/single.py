@@ -15,6 +15,7 @@ def one_episode(
     arm: str,
     out: Path | None,
     *,
+    driver: str | None = None,
     llm: str | None,
     model: str,
     speed: float,
@@ -22,11 +23,15 @@ def one_episode(
 ) -> Episode:
     """Return one episode with its language model decided; the folder of the run gets its manifest.
 
+    :param driver: what takes the robot's place; None for what the experiment says
     :param speed: real-time factor to watch it at, 0 for as fast as possible
     :param say: is told which model was chosen
     :raises BadSetting: for anything that is not to be had, and for a folder of another run
     """
-    asked = with_model(replace(Experiment.load(experiment), real_time_factor=speed), llm, model)
+    asked = replace(Experiment.load(experiment), real_time_factor=speed)
+    if driver is not None:
+        asked = asked.with_driver(driver)
+    asked = with_model(asked, llm, model)
     asked.episode(run_id, arm)  # refuses what there is not, before a model is looked for
     decided, about = decide(asked, [arm], say)
     if out is not None:
