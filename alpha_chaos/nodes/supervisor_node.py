@@ -283,7 +283,6 @@ class SupervisorNode(EpisodeNode):
         self._truth: Any = None
         self._sim_counts: dict[str, int] = {}
         self._completed = False  # the last plan was carried out to its end
-        self._moved = False  # since the body last said how much it has sent
 
     async def _let_pass(self, steps: int) -> None:
         response = await self._call(
@@ -297,12 +296,9 @@ class SupervisorNode(EpisodeNode):
         self._truth = response.objects
         self.now = response.objects.header.stamp
         self._sim_counts = _counts(response.published)
-        self._moved = False
 
     async def _observe(self, task: Task, record: EpisodeRecord) -> None:
         """Wait until everything the body has shown has come through, then take the newest."""
-        if self._moved:
-            await self._let_pass(0)
         topic, counts = 'objects', self._sim_counts
         for name in self.params.scene_chain:
             source = self._expand(topic)
@@ -386,7 +382,6 @@ class SupervisorNode(EpisodeNode):
         self._completed = False
         if self._plan_message is None:
             return
-        self._moved = True
         limit = self.params.motion_timeout
         accepted = await in_time(
             self,
@@ -404,6 +399,7 @@ class SupervisorNode(EpisodeNode):
         except TimedOut:
             accepted.cancel_goal_async()
             raise
+        await self._let_pass(0)  # what time it is, and how much the body has sent meanwhile
         self._completed = bool(answer.result.completed)
         if not answer.result.completed:
             record.failed(f'execution: {answer.result.message}')
