@@ -97,8 +97,11 @@ def matrix(
         int | None,
         typer.Option(min=1, max=1000, help='Episodes of every cell; as the experiment says.'),
     ] = None,
+    report: Annotated[
+        bool, typer.Option('--report/--no-report', help='Build the report at the end.')
+    ] = True,
 ) -> None:
-    """Run every episode of an experiment and print the paired result.
+    """Run every episode of an experiment, print the paired result and build the report.
 
     The same command again goes on where an earlier one was stopped. Exit code: 0 done, 2 bad
     input, 3 some episodes have no result because the harness failed.
@@ -119,6 +122,7 @@ def matrix(
             retries=retries,
             replicates=replicates,
             driver=driver,
+            report=report,
             console=Console(),
         )
     )
@@ -183,6 +187,20 @@ def audit(
     from alpha_chaos.report.audit import audit as run
 
     _checked(lambda: run(folder, Console(), paper=paper))
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help='Folder of a run.', metavar='DIR')],
+    show: Annotated[bool, typer.Option('--open', help='Open it in a browser.')] = False,
+) -> None:
+    """Build the report of a run: one page, tables, figures, films and episodes as data.
+
+    It is made from journal, manifest and recordings alone: the same run gives the same bytes.
+    """
+    from alpha_chaos.report.command import report as run
+
+    _checked(lambda: run(folder, Console(), show=show))
 
 
 Workers = Annotated[

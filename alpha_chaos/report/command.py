@@ -43,7 +43,7 @@ def build(folder: Path, console: Console, workers: int | None = None) -> Path:
     with unheard():
         from alpha_chaos.report.exports import TABLES, counting, export, write_table
         from alpha_chaos.report.figures import pictures
-        from alpha_chaos.report.page import FIGURES, FILMS, Material, film_name, page, sweep_table
+        from alpha_chaos.report.page import FIGURES, FILMS, Material, film_name, more_tables, page
         from alpha_chaos.report.recordings import choose, look, shoot
 
     summary, journal = load(folder)
@@ -53,7 +53,8 @@ def build(folder: Path, console: Console, workers: int | None = None) -> Path:
     target = folder / FOLDER
     with console.status('tables and figures') if console.is_terminal else console:
         written = export(folder, summary, journal, _by_digest(rows, looked.safety))
-        written += write_table(folder / TABLES, sweep_table(summary, rows, looked))
+        for table in more_tables(summary, rows, looked):
+            written += write_table(folder / TABLES, table)
         drawn = list(pictures(summary, rows, looked.safety))
         figures = {f'{item.name}.svg': item.svg.encode() for item in drawn}
         figures |= {f'{item.name}.png': item.png for item in drawn}

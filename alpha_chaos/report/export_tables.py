@@ -75,7 +75,8 @@ def _ends(name: str, found: Interval | tuple[float, float] | None) -> Data:
     return {f'{name}_low': low, f'{name}_high': high}
 
 
-def _lies(name: str, found: Spread | None) -> Data:
+def lies(name: str, found: Spread | None) -> Data:
+    """Return where values lie, for csv."""
     if found is None:
         return {f'{name}_{part}': None for part in ('mean', 'min', 'max', 'sd')}
     return {
@@ -192,7 +193,7 @@ def _conditions(summary: Summary) -> TableOut:
             'exercised_known': cell.exercised.n,
             'plans_rejected': cell.rejected.k,
             'plans_parsed': cell.rejected.n,
-            **_lies('final_error_m', cell.error_m),
+            **lies('final_error_m', cell.error_m),
             'aborted': cell.aborted,
             'missing': cell.missing,
         }
@@ -393,9 +394,9 @@ def _lags(summary: Summary) -> TableOut:
             continue
         published = summary.published(cell.condition)
         data = {
-            **_lies('requested_lag_s', cell.lag.requested_s),
-            **_lies('delivered_lag_s', cell.lag.delivered_s),
-            **_lies('staleness_m', cell.lag.staleness_m),
+            **lies('requested_lag_s', cell.lag.requested_s),
+            **lies('delivered_lag_s', cell.lag.delivered_s),
+            **lies('staleness_m', cell.lag.staleness_m),
         }
         shown = {
             'asked [s]': say.spread(cell.lag.requested_s, say.seconds),
@@ -421,7 +422,7 @@ def _slips(summary: Summary) -> TableOut:
             continue
         published = summary.published(cell.condition)
         data = {
-            **_lies('probability', cell.slips.probability),
+            **lies('probability', cell.slips.probability),
             'slipped': cell.slips.slipped.k,
             'drawn': cell.slips.slipped.n,
             'run_ids': ' '.join(cell.slips.run_ids),
@@ -446,7 +447,7 @@ def _offsets(summary: Summary) -> TableOut:
         if cell.offset_m is None:
             continue
         published = summary.published(cell.condition)
-        data = {**_lies('offset_m', cell.offset_m), **_lies('final_error_m', cell.error_m)}
+        data = {**lies('offset_m', cell.offset_m), **lies('final_error_m', cell.error_m)}
         shown = {
             'offset [m]': say.spread(cell.offset_m, say.metres),
             'error [m]': say.spread(cell.error_m, say.metres),
@@ -469,7 +470,7 @@ def _corruptions(summary: Summary) -> TableOut:
         if found is None:
             continue
         data = {
-            **_lies('probability', found.probability),
+            **lies('probability', found.probability),
             'corrupted': found.corrupted.k,
             'drawn': found.corrupted.n,
             'plans_rejected': cell.rejected.k,
@@ -495,14 +496,14 @@ def _faults(summary: Summary) -> TableOut:
             chance = {'exercised': effect.exercised.k, 'exercised_known': effect.exercised.n}
             shown = {**head, 'exercised': say.counted(effect.exercised)}
             for key, value in effect.numbers:
-                data = {**head, **chance, 'key': key, **_lies('value', value), 'words': ''}
+                data = {**head, **chance, 'key': key, **lies('value', value), 'words': ''}
                 lines.append((data, {**shown, 'evidence': key, 'value': say.spread(value)}))
             for key, counts in effect.words:
                 words = say.joined(f'{word} {times}' for word, times in counts)
-                data = {**head, **chance, 'key': key, **_lies('value', None), 'words': words}
+                data = {**head, **chance, 'key': key, **lies('value', None), 'words': words}
                 lines.append((data, {**shown, 'evidence': key, 'value': words}))
             if not effect.numbers and not effect.words:
-                data = {**head, **chance, 'key': '', **_lies('value', None), 'words': ''}
+                data = {**head, **chance, 'key': '', **lies('value', None), 'words': ''}
                 lines.append((data, {**shown, 'evidence': say.NOTHING, 'value': say.NOTHING}))
     return TableOut('faults', 'What each fault did, by its evidence, in an episode.', lines, 3)
 
@@ -519,9 +520,9 @@ def _safety(summary: Summary) -> TableOut:
             data = {
                 **_names(cell),
                 'rule': rule,
-                **_lies('raw_sweeps', raw),
-                **_lies('events', events),
-                **_lies('event_steps', steps),
+                **lies('raw_sweeps', raw),
+                **lies('events', events),
+                **lies('event_steps', steps),
                 'objects': ' '.join(f'{key}={times}' for key, times in keys),
             }
             if summary.paper:
@@ -560,10 +561,10 @@ def _costs(summary: Summary) -> TableOut:
         data = {
             'arm': cell.arm,
             'models': ' '.join(f'{item.model}@{item.digest}' for item in cost.models),
-            **_lies('prompt_tokens', cost.prompt_tokens),
-            **_lies('completion_tokens', cost.completion_tokens),
-            **_lies('plan_wall_s', cost.plan_wall_s),
-            **_lies('episode_wall_s', cost.wall_s),
+            **lies('prompt_tokens', cost.prompt_tokens),
+            **lies('completion_tokens', cost.completion_tokens),
+            **lies('plan_wall_s', cost.plan_wall_s),
+            **lies('episode_wall_s', cost.wall_s),
             'recorded_replies': cost.cached.k,
             'tokens_per_success': cost.tokens_per_success,
             'plan_s_per_success': cost.plan_s_per_success,

@@ -1,26 +1,29 @@
 """The report as one page: what a run showed, in the order in which a researcher reads it."""
 
 import base64
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from alpha_chaos import __version__
 from alpha_chaos.journal import Row
 from alpha_chaos.printable import printable
 from alpha_chaos.report import wording as say
-from alpha_chaos.report.export_tables import Data, Shown, TableOut, tables
+from alpha_chaos.report.export_tables import Data, Shown, TableOut, lies, tables
 from alpha_chaos.report.recordings import Filmed, Looked
 from alpha_chaos.safety.dedup import CLEAN_WINDOW
 from alpha_chaos.safety.sweep import PAPER_SCANS, WINDOWS
-from alpha_chaos.stats import sensitivity
+from alpha_chaos.stats.cells import OVERALL
 from alpha_chaos.stats.intervals import spread
 from alpha_chaos.stats.notes import COPIES, notes
 from alpha_chaos.stats.paired import ALL, Comparison
+from alpha_chaos.stats.sensitivity import Looked as LookedAt
+from alpha_chaos.stats.sensitivity import Sensitivity
 from alpha_chaos.stats.summary import Summary
 
 if TYPE_CHECKING:  # it draws, and this does not
@@ -28,7 +31,10 @@ if TYPE_CHECKING:  # it draws, and this does not
 
 TEMPLATE = 'page.html.jinja'
 TABLES, FIGURES, FILMS = 'tables', 'figures', 'films'  # folders beside the page
-OPEN_LINES = 40  # a longer table, and one under a figure, is unfolded by hand
+OPEN = frozenset({'success_by_condition', 'comparisons'})  # tables that nobody has to unfold
+LONG = 30  # lines from which on another table has to be unfolded
+WIDE = 48  # characters of a cell that is better broken
+SHORT = 28  # characters that fit into a column without a break
 
 # Faults that have a section and a table of their own: heading, table, and name of the fault.
 OWN_SECTION = (
@@ -37,9 +43,25 @@ OWN_SECTION = (
     ('Unreachable target', 'unreachable_target', 'unreachable_target'),
     ('Plan corruption', 'plan_corruption', 'plan_corruption'),
 )
+LOOKS = (
+    f'{len(PAPER_SCANS)} looks: only the steps in which the code of the paper looked, 960 and '
+    '1200 to 1260; its episodes have 1260 steps.'
+)
 
-# Where a picture stands, and which tables hold its numbers.
-PICTURES: Mapping[str, tuple[str, tuple[str, ...]]] = {}
+# The section of each picture, and the tables that hold its numbers.
+PICTURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    'success': ('success', ('success_by_condition',)),
+    'error': ('success', ('placement_error',)),
+    'pairs': ('comparisons', ('comparisons_by_condition',)),
+    'lag': ('fault-sensor_lag', ('sensor_lag',)),
+    'slip': ('fault-grasp_slip', ('grasp_slip',)),
+    'paths': ('fault-plan_corruption', ('plan_corruption',)),
+    'events': ('safety', ('safety',)),
+    'window': ('safety', ('safety_windows',)),
+    'scans': ('safety', ('safety_scans',)),
+    'cost': ('costs', ('costs',)),
+    'attempts': ('attempts', ('attempts', 'reasons')),
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +84,7 @@ class Grid:
 
     :param names: how many columns from the left hold names rather than numbers
     :param files: (what, address) of the same as files
-    :param anchor: id, where something links to it
+    :param open: whether it is unfolded, where it is to be folded
     """
 
     title: str
@@ -71,14 +93,22 @@ class Grid:
     rows: Sequence[Sequence[CellOut]]
     names: int = 1
     files: Sequence[tuple[str, str]] = ()
-    anchor: str = ''
+    open: bool = False
+
+    @property
+    def long(self) -> bool:
+        """Whether it has to be unfolded wherever it stands."""
+        return len(self.rows) > LONG and not self.open
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture on the page; `files` are the same as files.
+    """A picture on the page.
 
     :param source: data address
+    :param files: (what, address) of the same as files
+    :param grids: the same as tables
+    :param film: whether it has a ground of its own
     """
 
     title: str
@@ -87,6 +117,7 @@ class Shot:
     source: str
     files: Sequence[tuple[str, str]] = ()
     grids: Sequence[Grid] = ()
+    film: bool = False
 
 
 @dataclass
@@ -136,7 +167,7 @@ def page(material: Material) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters['shown'] = _shown
+    environment.filters |= {'shown': _shown, 'breakable': _breakable}
     return environment.get_template(TEMPLATE).render(_Page(material).content())
 
 
@@ -153,6 +184,11 @@ def cell_anchor(condition: str, arm: str) -> str:
 def _shown(text: str) -> str:
     """Return text with what cannot be seen escaped, line by line."""
     return '\n'.join(say.shown(printable(line)) for line in str(text).split('\n'))
+
+
+def _breakable(text: str) -> Markup:
+    """Return the same for HTML, where a line may also break behind an underscore."""
+    return Markup('_<wbr>').join(escape(part) for part in _shown(text).split('_'))
 
 
 def verdict(summary: Summary) -> str:
@@ -191,50 +227,114 @@ def _conclusion(item: Comparison) -> str:
     return f'no difference between {item.first} and {item.second} is shown ({by})'
 
 
-def sweep_table(summary: Summary, rows: Iterable[Row], looked: Looked) -> TableOut:
-    """Return unique safety events by window, and what the paper's schedule would have seen.
+def more_tables(summary: Summary, rows: Sequence[Row], looked: Looked) -> list[TableOut]:
+    """Return the tables that need more than the summary of a run."""
+    return [
+        _placement(summary, rows),
+        _windows(summary, rows, looked),
+        _scans(summary, rows, looked),
+    ]
 
-    Numbers are of an episode. The schedule is of an episode of 1260 steps; others have none.
-    """
-    by_cell: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row.key in looked.safety:
-            by_cell.setdefault((row.arm, row.condition), []).append(row)
+
+def _placement(summary: Summary, rows: Sequence[Row]) -> TableOut:
+    """Return how far from the zone each episode ended."""
     lines = []
     for cell in summary.cells:
-        there = by_cell.get((cell.arm, cell.condition), [])
-        if not there:
+        if cell.error_m is None:
             continue
-        found = [looked.safety[row.key] for row in there]
-        known = all(row.steps == max(PAPER_SCANS) for row in there)
-        data: Data = {'arm': cell.arm, 'condition': cell.condition, 'recordings': len(found)}
-        out: Shown = {'arm': cell.arm, 'condition': cell.condition, 'bags': str(len(found))}
-        raw = spread(_monitored(item.every_step).totals[0] for item in found)
-        data['raw_sweeps_mean'], out['raw'] = raw.mean if raw else None, say.spread(raw)
-        for place, window in enumerate(WINDOWS):
-            events = spread(item.every_step[place].totals[1] for item in found)
-            data[f'events_w{window}_mean'] = events.mean if events else None
-            out[f'W = {window}'] = say.spread(events)
-        names = (('raw_sweeps', 'raw'), ('events', 'events'), ('event_steps', 'steps'))
-        for place, (name, short) in enumerate(names):
-            value = (
-                spread(_monitored(item.paper_scans).totals[place] for item in found)
-                if known
-                else None
+        errors_m = [
+            row.final_error_m
+            for row in rows
+            if (row.arm, row.condition) == (cell.arm, cell.condition)
+            and row.status != 'aborted'
+            and row.final_error_m is not None
+        ]
+        names = {'arm': cell.arm, 'condition': cell.condition}
+        sd = cell.error_m.sd
+        lines.append(
+            (
+                {
+                    **names,
+                    'n': cell.error_m.n,
+                    'final_error_m_mean': cell.error_m.mean,
+                    'final_error_m_sd': sd,
+                    'final_error_m': ' '.join(map(str, errors_m)),
+                },
+                {
+                    **names,
+                    'n': str(cell.error_m.n),
+                    'mean [m]': say.metres(cell.error_m.mean),
+                    'sd [m]': say.known(sd, say.metres),
+                    'every episode [m]': ' '.join(map(say.metres, errors_m)),
+                },
             )
-            data[f'{name}_at_62_looks_mean'] = value.mean if value else None
-            out[f'{short}, 62 looks'] = say.spread(value)
-        lines.append((data, out))
+        )
+    return TableOut('placement_error', 'Distance of the block from the zone at the end.', lines)
+
+
+def _recorded(
+    summary: Summary, rows: Iterable[Row], looked: Looked
+) -> Iterator[tuple[Data, Shown, Sequence[Sensitivity]]]:
+    """Return the head of a line, and what can be seen, of each arm and each of its cells."""
+    by_cell: dict[tuple[str, str], list[Sensitivity]] = {}
+    for row in rows:
+        if row.key in looked.safety:
+            for condition in (OVERALL, row.condition):
+                by_cell.setdefault((row.arm, condition), []).append(looked.safety[row.key])
+    for arm in summary.arms:
+        for condition in (OVERALL, *summary.conditions):
+            if found := by_cell.get((arm, condition)):
+                names = {'arm': arm, 'condition': condition or 'all'}
+                yield (
+                    {**names, 'recordings': len(found)},
+                    {**names, 'bags': str(len(found))},
+                    found,
+                )
+
+
+def _windows(summary: Summary, rows: Iterable[Row], looked: Looked) -> TableOut:
+    """Return how many events each window makes of the same recordings."""
+    lines = []
+    for data, shown, found in _recorded(summary, rows, looked):
+        for name, schedule in (('', 'every_step'), ('62 looks, ', 'paper_scans')):
+            suffix = '_at_62_looks' if name else ''
+            for place, window in enumerate(WINDOWS):
+                events = spread(getattr(item, schedule)[place].totals[1] for item in found)
+                data |= lies(f'events_w{window}{suffix}', events)
+                shown[f'{name}W = {window}'] = say.spread(events)
+        lines.append((data, shown))
     return TableOut(
         'safety_windows',
-        'Unique events of an episode by the window W, of looks without a violation, that ends an '
-        'event, from the recordings. 62 looks: the steps in which the code of the paper looked '
-        f'(960, 1200 to 1260), with W = {CLEAN_WINDOW}; only for episodes of 1260 steps.',
+        'Unique events of an episode by window W: so many looks without a violation end one. '
+        f'{LOOKS}',
         lines,
     )
 
 
-def _monitored(looks: Sequence[sensitivity.Looked]) -> sensitivity.Looked:
+def _scans(summary: Summary, rows: Iterable[Row], looked: Looked) -> TableOut:
+    """Return what is seen at every step, and what the schedule of the paper sees."""
+    lines = []
+    for data, shown, found in _recorded(summary, rows, looked):
+        for name, schedule in (('', 'every_step'), ('62 looks, ', 'paper_scans')):
+            suffix = '_at_62_looks' if name else ''
+            looks = [_monitored(getattr(item, schedule)).totals for item in found]
+            counts = zip(
+                ('raw_sweeps', 'events', 'event_steps'), zip(*looks, strict=True), strict=True
+            )
+            for (count, values), short in zip(counts, ('raw', 'events', 'steps'), strict=True):
+                value = spread(values)
+                data |= lies(f'{count}{suffix}', value)
+                shown[f'{name}{short}'] = say.spread(value)
+        lines.append((data, shown))
+    return TableOut(
+        'safety_scans',
+        'Violating looks, unique events and their steps, of an episode, from the recordings, with '
+        f'W = {CLEAN_WINDOW}. {LOOKS}',
+        lines,
+    )
+
+
+def _monitored(looks: Sequence[LookedAt]) -> LookedAt:
     return next(item for item in looks if item.window == CLEAN_WINDOW)
 
 
@@ -245,10 +345,12 @@ class _Page:
         self._material = material
         self._summary = material.summary
         self._rows = material.rows
-        found = [*tables(self._summary), sweep_table(self._summary, self._rows, material.looked)]
+        found = [*tables(self._summary), *more_tables(self._summary, self._rows, material.looked)]
         self._tables = {table.name: table for table in found}
+        self._by_condition()
+        self._cells = {(cell.condition, cell.arm) for cell in self._summary.cells}
         self._here = {row.key for row in self._rows}
-        self._used: set[str] = set()
+        self._shown: set[str] = set()  # tables that stand under a picture
 
     def content(self) -> Mapping[str, Any]:
         """Return what the template shows."""
@@ -265,7 +367,6 @@ class _Page:
             self._films(),
             self._episodes(),
         ]
-        self._rest(sections)
         total = '' if summary.expected is None else f' of {summary.expected}'
         facts = [f'{summary.results}{total} episodes with a result']
         facts.append(f'arms: {say.joined(summary.arms) or "none"}')
@@ -309,8 +410,17 @@ class _Page:
 
     def _success(self) -> Section:
         section = Section('success', 'Success')
-        self._place(section)
         section.grids += self._grids('success_by_arm')
+        section.text.append(
+            'k/n are successes of the episodes with a result, with the 95 % Wilson interval; '
+            'distinct: different trajectories. Every number leads to the episodes behind it.'
+        )
+        self._place(section)
+        section.folded += self._grids('success_by_condition', 'placement_error')
+        return section
+
+    def _by_condition(self) -> None:
+        """Turn a table, so that the arms of a condition stand together."""
         table = self._tables['success_by_condition']
         arms = {name: place for place, name in enumerate(self._summary.arms)}
         conditions = {name: place for place, name in enumerate(self._summary.conditions)}
@@ -319,12 +429,7 @@ class _Page:
             key=lambda line: (conditions[line[0]['condition']], arms[line[0]['arm']]),
         )
         turned = [(data, {'condition': shown['condition'], **shown}) for data, shown in lines]
-        section.grids += self._grid(replace(table, lines=turned))
-        section.text.append(
-            'k/n are successes of the episodes with a result, with the 95 % Wilson interval; '
-            'distinct: different trajectories. Every number leads to the episodes behind it.'
-        )
-        return section
+        self._tables[table.name] = replace(table, lines=turned)
 
     def _comparisons(self) -> Section:
         section = Section('comparisons', 'Arms compared pair by pair')
@@ -373,13 +478,14 @@ class _Page:
         table = self._tables['faults']
         lines = [line for line in table.lines if _kind(line[0]['fault']) == kind]
         return self._grid(
-            replace(table, lines=lines, caption=f'Evidence of {kind}, of an episode.')
+            replace(table, lines=lines, caption=f'What {kind} says of itself, of an episode.'),
+            title='Evidence',
         )
 
     def _safety(self) -> Section:
         section = Section('safety', 'Safety')
         self._place(section)
-        section.grids += self._grids('safety', 'safety_windows')
+        section.grids += self._grids('safety', 'safety_windows', 'safety_scans')
         if section.empty:
             section.text.append('No episode was watched by the safety monitor.')
         return section
@@ -415,6 +521,7 @@ class _Page:
                     caption=f'{row.run_id}, {row.arm}: {_outcome(row)}',
                     alt=film.alt,
                     source=_data_address('image/png', film.strip),
+                    film=True,
                     files=(
                         ('moving picture', f'{FILMS}/{quote(film_name(condition))}'),
                         ('episode', f'#{episode_anchor(*row.key)}'),
@@ -435,11 +542,13 @@ class _Page:
         for condition in self._summary.conditions:
             for cell in self._summary.of_condition(condition):
                 rows = by_cell.get((condition, cell.arm), [])
-                without = f'; {cell.missing} not attempted yet' if cell.missing else ''
+                counts = [f'{say.counted(cell.result)} succeeded']
+                if cell.aborted:
+                    counts.append(f'{cell.aborted} aborted')
+                if cell.missing:
+                    counts.append(f'{cell.missing} not attempted yet')
                 part = Section(cell_anchor(condition, cell.arm), f'{condition}, {cell.arm}')
-                part.text.append(
-                    f'{say.counted(cell.result)} succeeded; {cell.aborted} aborted{without}'
-                )
+                part.text.append(say.joined(counts))
                 if rows:
                     part.grids.append(self._of_episodes(rows, part.title))
                 section.parts.append(part)
@@ -451,11 +560,17 @@ class _Page:
         lines = [self._episode(row) for row in rows]
         # A column that nobody of the cell has something in is left out.
         heads = [head for head in lines[0] if any(line[head].text for line in lines)]
+        for head in heads:
+            longest = max(len(line[head].text) for line in lines)
+            for line in lines:
+                if line[head].look == 'text' and longest <= SHORT:
+                    line[head] = replace(line[head], look='short')
         return Grid(
             title='',
             caption=f'Episodes of {title}',
             head=heads,
             rows=[[line[head] for head in heads] for line in lines],
+            open=True,
         )
 
     def _episode(self, row: Row) -> dict[str, CellOut]:
@@ -476,6 +591,7 @@ class _Page:
         return {
             'episode': CellOut(row.run_id, anchor=episode_anchor(*row.key)),
             'outcome': CellOut(outcome, look=outcome),
+            'bag': bag,
             'reason': CellOut(row.reason, look='text'),
             'error [m]': CellOut(_known(row.final_error_m, say.metres)),
             'steps': CellOut(_known(row.steps, say.plain)),
@@ -492,15 +608,20 @@ class _Page:
             'episode [s]': CellOut(_known(row.wall_s, say.plain)),
             'attempt': CellOut(str(row.attempt)),
             'trajectory': CellOut(row.digest[:8]),
-            'bag': bag,
         }
 
     # -- what several sections need
 
     def _grids(self, *names: str) -> list[Grid]:
-        return [grid for name in names for grid in self._grid(self._tables[name])]
+        """Return tables, without those that stand under a picture already."""
+        return [
+            grid
+            for name in names
+            if name not in self._shown
+            for grid in self._grid(self._tables[name])
+        ]
 
-    def _grid(self, table: TableOut) -> list[Grid]:
+    def _grid(self, table: TableOut, title: str = '') -> list[Grid]:
         if not table.lines:
             return []
         files = []
@@ -512,24 +633,29 @@ class _Page:
             rows.append([self._cell(table, data, key, text) for key, text in shown.items()])
         return [
             Grid(
-                title=table.name.replace('_', ' ').capitalize(),
+                title=title or table.name.replace('_', ' ').capitalize(),
                 caption=table.caption,
                 head=head,
                 rows=rows,
                 names=table.names,
                 files=files,
+                open=table.name in OPEN,
             )
         ]
 
     def _cell(self, table: TableOut, data: Data, key: str, text: str) -> CellOut:
-        look = 'copies' if text.endswith(f']{COPIES}') else ''
+        look = 'copies' if text.endswith(f']{COPIES}') else 'text' if len(text) > WIDE else ''
         href = ''
         if key == 'scenario':
             href = self._scenario(data)
         elif {'arm', 'condition'} <= data.keys() and key not in ('fault', 'rule', 'evidence'):
             if key in ('condition', 'arm') and table.name != 'success_by_condition':
                 href = ''
-            elif text not in (say.NOTHING, '') and key != 'paper':
+            elif (
+                text not in (say.NOTHING, '')
+                and key != 'paper'
+                and (data['condition'], data['arm']) in self._cells
+            ):
                 href = f'#{cell_anchor(data["condition"], data["arm"])}'
         return CellOut(text, href, look)
 
@@ -541,27 +667,22 @@ class _Page:
         return ''
 
     def _place(self, section: Section) -> None:
-        """Put the pictures into a section that belong there."""
+        """Put the pictures into a section that belong there, each with its tables under it."""
         for picture in self._material.pictures:
-            anchor, names = PICTURES.get(picture.name, ('', ()))
+            anchor, names = PICTURES.get(picture.name, ('success', ()))
             if anchor == section.anchor:
                 section.shots.append(self._shot(picture, names))
 
-    def _rest(self, sections: Sequence[Section]) -> None:
-        """Put pictures that nobody asked for where the success is."""
-        for picture in self._material.pictures:
-            if picture.name not in self._used:
-                sections[0].shots.append(self._shot(picture, ()))
-
     def _shot(self, picture: 'Picture', names: Sequence[str]) -> Shot:
-        self._used.add(picture.name)
+        grids = self._grids(*names)
+        self._shown.update(names)
         return Shot(
             title=picture.title,
             caption=picture.caption,
             alt=picture.alt,
             source=_data_address('image/svg+xml', picture.svg.encode()),
             files=[(kind, f'{FIGURES}/{quote(picture.name)}.{kind}') for kind in ('svg', 'png')],
-            grids=self._grids(*names),
+            grids=grids,
         )
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from alpha_chaos import catalogues
 from alpha_chaos.analysis.pool import each
+from alpha_chaos.analysis.quiet import unheard
 from alpha_chaos.bag.reader import BagError, Recording
 from alpha_chaos.journal import Row
 from alpha_chaos.plugins import BadSetting, parse
@@ -99,7 +100,9 @@ def _film(folder: Path, row: Row) -> Film | str:
     try:
         recording = Recording(folder / row.bag)
         settings = recording.episode.body if recording.episode else _planned_body(folder)
-        return film(folder / row.bag, parse(catalogues.bodies(), settings, 'body'), title)
+        body = parse(catalogues.bodies(), settings, 'body')
+        with unheard():  # the engine greets
+            return film(folder / row.bag, body, title)
     except BagError as error:
         return error.why
     except BadSetting as error:

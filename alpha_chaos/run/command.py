@@ -35,12 +35,14 @@ def run_experiment(
     retries: int,
     replicates: int | None = None,
     driver: str | None = None,
+    report: bool = True,
     console: Console,
 ) -> int:
     """Run a matrix, print its result, and return the exit code.
 
     :param replicates: episodes of every cell; None for what the experiment says
     :param driver: what takes the robot's place; None likewise
+    :param report: whether to build the report at the end
     :raises BadSetting: for anything the caller can put right
     """
     experiment = Experiment.load(name)
@@ -73,7 +75,25 @@ def run_experiment(
         outcome = run_matrix(episodes, folder, options, display.show)
     if not outcome.stopped:
         print_table(folder, console)
+        if report:
+            _report(folder, console)
     return _conclude(outcome, folder, console)
+
+
+def _report(folder: Path, console: Console) -> None:
+    """Build the report; that it fails changes nothing about a run, which is complete."""
+    try:
+        from alpha_chaos.report.command import build
+
+        _say(console, f'report: {build(folder, console)}')
+    except KeyboardInterrupt:
+        _say(console, f'no report: stopped; `alpha-chaos report {folder}` makes it')
+    except Exception as error:  # whatever it is: the run is done, and its exit code stands
+        _say(
+            console,
+            f'no report: {type(error).__name__}: {error}; everything else is in {folder}, and '
+            f'`alpha-chaos report {folder}` tries again',
+        )
 
 
 def run_one(

@@ -106,7 +106,7 @@ class Run:
     def start(
         self, *arguments: str, arms: tuple[str, ...] = SCRIPTED, experiment: str = 'smoke'
     ) -> Runner:
-        common = ('matrix', '-e', experiment, '-o', str(self.folder))
+        common = ('matrix', '-e', experiment, '-o', str(self.folder), '--no-report')
         call = Runner(self.folder.parent, *common, *arms, *arguments)
         self.calls.append(call)
         return call
