@@ -542,7 +542,9 @@ class _Page:
         for condition in self._summary.conditions:
             for cell in self._summary.of_condition(condition):
                 rows = by_cell.get((condition, cell.arm), [])
-                counts = [f'{say.counted(cell.result)} succeeded']
+                counts = [
+                    f'{say.counted(cell.result)} succeeded' if cell.result.n else 'no result'
+                ]
                 if cell.aborted:
                     counts.append(f'{cell.aborted} aborted')
                 if cell.missing:
