@@ -61,18 +61,19 @@ def cost(summary: Summary, rows: Sequence[Row], safety: Safety) -> Picture | Non
                     for item in summary.of_arm(cell.arm)
                     if getattr(item.cost, attribute) is not None
                 ]
-                axes.plot(
-                    by_condition,
-                    [place] * len(by_condition),
-                    linestyle='none',
-                    marker=marker_of(summary, cell.arm),
-                    markersize=4,
-                    markerfacecolor='none',
-                    markeredgecolor=GREY,
-                    clip_on=False,
-                )
-            axes.set_xlim(left=0)
+                if by_condition:  # an empty line, not clipped, has no place and upsets the layout
+                    axes.plot(
+                        by_condition,
+                        [place] * len(by_condition),
+                        linestyle='none',
+                        marker=marker_of(summary, cell.arm),
+                        markersize=4,
+                        markerfacecolor='none',
+                        markeredgecolor=GREY,
+                        clip_on=False,
+                    )
             axes.set_xlabel(label)
+            axes.set_xlim(left=0)
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.spines['left'].set_visible(False)
             axes.tick_params(axis='y', pad=8)
@@ -153,7 +154,6 @@ def attempts(summary: Summary, rows: Sequence[Row], safety: Safety) -> Picture |
                     linewidth=0.8 if hatch or not colour else 0,
                 )
                 if number / most > 0.035:
-                    light = bool(colour) and not hatch
                     axes.text(
                         left + number / 2,
                         place,
@@ -161,8 +161,11 @@ def attempts(summary: Summary, rows: Sequence[Row], safety: Safety) -> Picture |
                         ha='center',
                         va='center',
                         fontsize=7.5,
-                        color='white' if light else GREY,
-                        fontweight='bold' if light else 'normal',
+                        fontweight='bold',
+                        color='white' if colour else GREY,
+                        bbox={'facecolor': colour, 'edgecolor': 'none', 'pad': 1.5}
+                        if hatch
+                        else None,
                     )
                 left += number
             total = summary.attempts[place].total

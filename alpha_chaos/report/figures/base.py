@@ -25,7 +25,7 @@ WIDTH_IN = 6.4
 DPI = 150
 
 # Of middle brightness: at least 3 : 1 against white and against #111, texts at least 4 : 1.
-GREY = '#767676'
+GREY = '#7a7a7a'
 BLUE, ORANGE, GREEN, PURPLE = '#3f86c6', '#c9731a', '#2a9470', '#a368c4'
 RED, OLIVE, TEAL, PINK = '#d1495b', '#8c8420', '#2b93a6', '#c75a94'
 ARM_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED, OLIVE, TEAL, PINK)
@@ -45,7 +45,6 @@ _STYLE: dict[Any, Any] = {
     'grid.alpha': 0.35,
     'grid.color': GREY,
     'grid.linewidth': 0.5,
-    'hatch.color': GREY,
     'hatch.linewidth': 0.6,
     'legend.fontsize': 8.5,
     'legend.frameon': False,

@@ -69,7 +69,7 @@ def lag(summary: Summary, rows: Sequence[Row], safety: Safety) -> Picture | None
         keys.append(line(f'the jaws open {1e3 * JAW_SPAN_M:g} mm'))
         if theirs:
             keys.append(mark('paper', 'D', GREY, hollow=True))
-        legend(figure, keys, 3)
+        legend(figure, keys, 4)
 
     told = []
     for arm in summary.arms:
@@ -105,6 +105,8 @@ def _scatter(axes: Axes, summary: Summary, rows: Sequence[Row], of: str, factor:
             for item in of_arm
             if item.requested_lag_s is not None and getattr(item, of) is not None
         }
+        if not points:  # an empty line, not clipped, has no place and upsets the layout
+            continue
         axes.plot(
             [x for x, _ in sorted(points)],
             [y for _, y in sorted(points)],
@@ -143,6 +145,8 @@ def error(summary: Summary, rows: Sequence[Row], safety: Safety) -> Picture | No
         axes.axvline(1e3 * radius_m, color=GREY, linewidth=1.2)
         for arm in summary.arms:
             of_arm = [row for row in ended if row.arm == arm]
+            if not of_arm:
+                continue
             axes.plot(
                 [1e3 * max(LEAST_M, row.final_error_m or 0) for row in of_arm],
                 # Within the lane by index, so that equal errors do not hide each other.

@@ -70,7 +70,9 @@ def pairs(summary: Summary, rows: Sequence[Row], safety: Safety) -> Picture | No
                 axes.set_axis_off()
         keys = [Patch(facecolor=colour, label=label) for label, colour in _OUTCOMES]
         if copies:
-            keys.append(Patch(facecolor='none', hatch='////', label='with copies', edgecolor=GREY))
+            keys.append(
+                Patch(facecolor=GREY, hatch='////', label='with copies', edgecolor='white')
+            )
         legend(figure, keys, 5)
 
     alt = 'Pairs (both succeed, only the first, only the second, neither): ' + '; '.join(
@@ -102,7 +104,7 @@ def _matrix(axes: Axes, test: Comparison, lanes: Lanes, *, names: bool) -> None:
                 height=1.4,
                 left=left,
                 color=colour,
-                edgecolor=GREY if item.copies else 'none',
+                edgecolor='white',  # of the hatch
                 linewidth=0,
                 hatch='////' if item.copies else None,
             )
@@ -116,6 +118,7 @@ def _matrix(axes: Axes, test: Comparison, lanes: Lanes, *, names: bool) -> None:
                     fontweight='bold',
                     ha='center',
                     va='center',
+                    bbox={'facecolor': colour, 'edgecolor': 'none', 'pad': 1.2},
                 )
             left += share
     axes.set_xlim(0, 1)
