@@ -184,6 +184,8 @@ def matrix(context: LaunchContext) -> list[Any]:
     for name, value in _given(cli.matrix, context).items():
         if value == _choice(True):
             options.append(f'--{name}')
+        elif value == _choice(False) and inspect.signature(cli.matrix).parameters[name].default:
+            options.append(f'--no-{name}')
         elif value not in ('', _choice(False)):
             options.append(f'--{name}={value}')
     return [
