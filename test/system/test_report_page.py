@@ -1,11 +1,13 @@
 """The report opens in a browser, says nothing to its console and asks nobody for anything."""
 
 import base64
+import fcntl
 import io
 import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +22,11 @@ from alpha_chaos.journal import Journal
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 PATIENCE_S = 60.0
+# The browser reads orders from 3 and writes answers to 4.
+AS_THREE_AND_FOUR = (
+    'import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); '
+    'os.execv(sys.argv[3], sys.argv[3:])'
+)
 SIZES = {'phone': (390, 844), 'tablet': (800, 1100), 'desktop': (1280, 900)}
 
 
@@ -29,27 +36,31 @@ class Browser:
     def __init__(self, program: str, profile: Path) -> None:
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
-        # It takes descriptors 3 and 4; the shell puts them there.
+        # Above all that may be open, so that neither is overwritten before it is moved.
+        high = [fcntl.fcntl(end, fcntl.F_DUPFD, 100) for end in (theirs_in, theirs_out)]
         self._process = subprocess.Popen(
             [
-                *['/bin/sh', '-c', f'exec 3<&{theirs_in} 4>&{theirs_out}; exec "$@"', 'sh'],
+                *[sys.executable, '-c', AS_THREE_AND_FOUR, *map(str, high)],
                 *[program, '--headless=new', '--no-sandbox', '--disable-gpu'],
                 *['--remote-debugging-pipe', f'--user-data-dir={profile}', '--no-first-run'],
                 *['--disable-background-networking', '--disable-component-update'],
                 *['--disable-dev-shm-usage', '--hide-scrollbars', 'about:blank'],
             ],
-            pass_fds=(theirs_in, theirs_out),
+            pass_fds=high,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(theirs_in)
-        os.close(theirs_out)
+        for end in (theirs_in, theirs_out, *high):
+            os.close(end)
         self._in, self._out = ours_in, os.fdopen(ours_out, 'wb', buffering=0)
         os.set_blocking(self._in, False)
         self._rest = b''
         self._number = 0
         self.heard: list[dict[str, Any]] = []
+
+    def begin(self) -> None:
+        """Get a page to work with."""
         target = self._call('Target.createTarget', {'url': 'about:blank'})['targetId']
         attached = self._call('Target.attachToTarget', {'targetId': target, 'flatten': True})
         self._session = attached['sessionId']
@@ -138,8 +149,11 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if program is None:
         pytest.skip(f'no browser to open the report with: none of {", ".join(NAMES)} is on PATH')
     found = Browser(program, tmp_path_factory.mktemp('profile'))
-    yield found
-    found.close()
+    try:
+        found.begin()
+        yield found
+    finally:
+        found.close()
 
 
 @pytest.fixture(scope='module')
@@ -167,6 +181,16 @@ def without_bags(tmp_path_factory: pytest.TempPathFactory, cli) -> Path:
 def page(request: pytest.FixtureRequest, browser: Browser) -> Browser:
     browser.open(request.getfixturevalue(request.param).as_uri())
     return browser
+
+
+def test_the_browser_would_notice(browser: Browser, tmp_path: Path) -> None:
+    bad = tmp_path / 'bad.html'
+    bad.write_text('<img src="http://127.0.0.1:9/x.png"><script>console.log(1); oops()</script>')
+    browser.open(bad.as_uri())
+    said = {item['method'] for item in browser.heard if 'method' in item}
+    assert {'Log.entryAdded', 'Runtime.consoleAPICalled', 'Runtime.exceptionThrown'} <= said
+    asked = [item['request']['url'] for item in browser.events('Network.requestWillBeSent')]
+    assert 'http://127.0.0.1:9/x.png' in asked
 
 
 def test_it_says_nothing_to_the_console(page: Browser) -> None:
