@@ -338,3 +338,14 @@ def test_a_half_finished_run_is_drawn_as_far_as_it_is():
     assert 'llm' not in found['lag'].alt
     assert texts(found['success']).count('no result') == 42 - 3
     assert 'not attempted' in texts(found['attempts'])
+
+
+def test_a_legend_of_many_long_names_stays_within_the_figure():
+    arms = ('llm', *(f'{kind}_closed_loop_retry' for kind in ('llm', 'regrasp', 'replan')))
+    picture = drawn(twin_run(arms, 2))['success']
+    root = ElementTree.fromstring(picture.svg)
+    width = float(root.get('viewBox').split()[2])
+    for item in root.iter('{http://www.w3.org/2000/svg}text'):
+        if (item.text or '').endswith('_closed_loop_retry'):
+            # A letter of DejaVu Sans is about 0.6 of its size wide.
+            assert float(item.get('x')) + 0.6 * 8.5 * len(item.text) < width + 5

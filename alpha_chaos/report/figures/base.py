@@ -154,7 +154,10 @@ def line(label: str, colour: str = GREY, style: LineStyle = '-') -> Line2D:
 
 
 def legend(figure: Figure, entries: Sequence[Any], columns: int = 4) -> None:
-    """Put a legend above everything."""
+    """Put a legend above everything, in so many columns or, where names are long, in fewer."""
+    names = [len(str(entry.get_label())) for entry in entries]
+    while columns > 1 and _legend_width_in(names, columns) > WIDTH_IN:
+        columns -= 1
     figure.legend(
         handles=list(entries),
         loc='outside upper left',
@@ -162,6 +165,13 @@ def legend(figure: Figure, entries: Sequence[Any], columns: int = 4) -> None:
         handletextpad=0.5,
         columnspacing=1.4,
     )
+
+
+def _legend_width_in(names: Sequence[int], columns: int) -> float:
+    """Return about how wide a legend is, which fills its columns one after the other."""
+    lines = -(-len(names) // columns)
+    longest = [max(names[place : place + lines]) for place in range(0, len(names), lines)]
+    return sum(0.5 + 0.072 * length for length in longest)
 
 
 def quiet(axes: Axes, *, grid: str = 'x') -> None:
