@@ -21,7 +21,7 @@ from alpha_chaos.bodies.base import (
     Vector,
 )
 from alpha_chaos.bodies.bullet import BulletWorld, checked_vector, minimum_jerk
-from alpha_chaos.bodies.ghost_arm import GhostArm
+from alpha_chaos.bodies.ghost_arm import ArmModel, GhostArm
 from alpha_chaos.plan import Waypoints
 
 STEP_PERIOD_S = 1 / 240
@@ -75,6 +75,9 @@ class Panda(Tabletop):
     """
 
     block_edge_m: ClassVar[float] = CUBE_EDGE_M
+    arm_model: ClassVar[ArmModel] = ArmModel(
+        URDF, ARM_POSITION_M, END_EFFECTOR_LINK, HOME_RAD, TOOL_DOWN
+    )
 
     kind: Literal['panda'] = 'panda'
     blocks: tuple[Block, ...] = Field(

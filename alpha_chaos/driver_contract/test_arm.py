@@ -11,7 +11,7 @@ from alpha_chaos.nodes.convert import vector
 OUTSIDE_M = 0.05  # by which the targets are that must be refused: a broken driver goes there
 
 
-def require_refusal(probe: Probe, refused: Ended, what: str) -> None:
+def require_refusal(refused: Ended, what: str) -> None:
     """Fail unless a goal was refused, with a reason where there is room for one."""
     assert not refused.accepted or refused.status == GoalStatus.STATUS_ABORTED, (
         f'{what}: {refused}'
@@ -39,7 +39,7 @@ def test_carries_out_motions(probe: Probe) -> None:
     for y in (-0.5, 0.5):
         before = probe.settled()
         ended = probe.move(probe.place(y))
-        assert ended.reached, f'a motion to {probe.place(y)}: {ended}'
+        assert ended.reached, f'a motion to y = {probe.place(y)[1]:g}: {ended}'
         after = probe.settled()
         if before is not None and after is not None:
             assert moved(before, after), 'the motion succeeded, and no joint has moved'
@@ -81,7 +81,7 @@ def test_refuses_targets_that_are_not_finite(probe: Probe, axis: int) -> None:
         target = list(probe.place())
         target[axis] = bad
         x, y, z = target
-        require_refusal(probe, probe.move((x, y, z)), f'target {target}')
+        require_refusal(probe.move((x, y, z)), f'target ({x:g}, {y:g}, {z:g})')
     require_still(probe, before, 'a target that is not finite')
 
 
@@ -95,7 +95,7 @@ def test_refuses_targets_outside_the_workspace(probe: Probe, axis: int, side: st
     target = list(probe.place())
     target[axis] = box.min[axis] - OUTSIDE_M if side == 'low' else box.max[axis] + OUTSIDE_M
     x, y, z = target
-    require_refusal(probe, probe.move((x, y, z)), f'target {target}')
+    require_refusal(probe.move((x, y, z)), f'target ({x:g}, {y:g}, {z:g})')
     require_still(probe, before, 'a target outside the workspace')
 
 
@@ -104,7 +104,7 @@ def test_refuses_targets_in_unknown_frames(probe: Probe) -> None:
     probe.begin()
     before = probe.settled()
     for frame in ('no_such_frame', ''):
-        require_refusal(probe, probe.move(probe.place(), frame=frame), f'frame {frame!r}')
+        require_refusal(probe.move(probe.place(), frame=frame), f'frame {frame!r}')
     require_still(probe, before, 'a target in an unknown frame')
 
 
@@ -115,7 +115,7 @@ def test_refuses_stale_goals(probe: Probe) -> None:
     probe.grow_old(age_s)
     before = probe.settled()
     stale = probe.move(probe.place(), stamp=probe.stamped_before(age_s))
-    require_refusal(probe, stale, f'a goal of {age_s:g} s ago')
+    require_refusal(stale, f'a goal of {age_s:g} s ago')
     require_still(probe, before, 'a stale goal')
     unstamped = probe.move(probe.place(), stamp=type(probe.now())())
     assert unstamped.reached, f'a goal without a stamp, which means now: {unstamped}'
@@ -148,7 +148,7 @@ def cancel(probe: Probe) -> None:
     """Cancel a motion under way."""
     probe.begin(speed=2.0)
     start = probe.move(probe.place(-0.6))
-    assert start.reached, f'a motion to {probe.place(-0.6)}: {start}'
+    assert start.reached, f'a motion before the one to be cancelled: {start}'
     handle = probe.accepted(probe.send(probe.arm, probe.goal(probe.place(0.6))))
     assert handle.accepted, 'a good goal was rejected'
     probe.pause(0.1)

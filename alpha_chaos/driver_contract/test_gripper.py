@@ -57,4 +57,4 @@ def test_opens_and_closes(probe: Probe) -> None:
 def test_refuses_grips_that_cannot_be(probe: Probe, opening: float, effort: float) -> None:
     """An opening or effort that is not finite, or negative, is refused."""
     probe.begin()
-    require_refusal(probe, probe.grip(opening, effort), f'opening {opening}, effort {effort}')
+    require_refusal(probe.grip(opening, effort), f'opening {opening}, effort {effort}')

@@ -16,14 +16,13 @@ def main() -> int:
     from alpha_chaos.run.parent import end_with_parent
 
     end_with_parent()
-    from alpha_chaos.graph import EXECUTABLES as known
-    from alpha_chaos.graph import NodeSpec
+    from alpha_chaos.graph import EXECUTABLES, NodeSpec
 
     names = []
-    while len(sys.argv) > 1 and sys.argv[1] in known:
+    while len(sys.argv) > 1 and sys.argv[1] in EXECUTABLES:
         names.append(sys.argv.pop(1))
     if not names:
-        print(f'error: which node? One or more of {", ".join(known)}', file=sys.stderr)
+        print(f'error: which node? One or more of {", ".join(EXECUTABLES)}', file=sys.stderr)
         return 2
     if len(names) == 1:
         return int(importlib.import_module(f'alpha_chaos.nodes.{names[0]}_node').main())

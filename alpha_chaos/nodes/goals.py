@@ -2,12 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from rclpy.impl.implementation_singleton import rclpy_implementation
 
 from alpha_chaos.msg import Action
-from alpha_chaos.nodes.episode_node import EpisodeNode
 from alpha_chaos.nodes.flow import Flow
 
 # That an action server keeps a goal and its result after the end. Our clients ask for the result
@@ -23,6 +22,13 @@ class Done:
     succeeded: bool
 
 
+class Host(Protocol):
+    """The node that works on goals."""
+
+    def spoil(self, what: str, error: BaseException) -> str:
+        """Note an error of ours, and return it as text."""
+
+
 class PendingGoals:
     """Runs one goal at a time through `work(handle)`, a coroutine that returns how it ended.
 
@@ -31,7 +37,7 @@ class PendingGoals:
     runs when the result is already there.
     """
 
-    def __init__(self, node: EpisodeNode, work: Callable[[Any], Awaitable[Done]]) -> None:
+    def __init__(self, node: Host, work: Callable[[Any], Awaitable[Done]]) -> None:
         self._node = node
         self._work = work
         self._ended: dict[bytes, Done | None] = {}
