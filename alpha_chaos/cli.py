@@ -253,6 +253,59 @@ def replay(
     raise typer.Exit(code)
 
 
+@app.command('check-driver')
+def check_driver(
+    node: Annotated[
+        str, typer.Option(help='Name of the node; by default the one that serves the arm.')
+    ] = '',
+    arm_action: Annotated[str, typer.Option(help='Action of the arm.')] = 'arm/move_to',
+    gripper_action: Annotated[
+        str, typer.Option(help='Action of the gripper.')
+    ] = 'gripper/command',
+    workspace: Annotated[
+        str,
+        typer.Option(
+            help='Where targets may lie, in m, as x,y,z,X,Y,Z: lower corner, upper corner. '
+            'Motions go well inside, refusals are asked for 0.05 m outside.'
+        ),
+    ] = '0.15,-0.45,0.55,0.95,0.55,1.25',
+    frame: Annotated[str, typer.Option(help='Frame of every position.')] = 'world',
+    max_goal_age: Annotated[
+        float, typer.Option(min=0.001, help='A goal older than this many seconds must be refused.')
+    ] = 10.0,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help='How near a motion that is done must have come, in m.')
+    ] = 0.1,
+    patience: Annotated[
+        float, typer.Option(min=0.1, help='Seconds within which everything must end.')
+    ] = 30.0,
+    experiment: ExperimentName = 'smoke',
+) -> None:
+    """Hold the driver contract (docs/drivers.md) against a running node. The robot will move.
+
+    A driver that takes part in episodes begins attempts of an experiment, with its body and task.
+    Run it beside nothing but the driver; on real hardware first without the hardware. Exit code:
+    0 the contract is kept, 1 it is broken and the clauses are named, 2 no such node or bad input.
+    """
+    from alpha_chaos.driver_contract import command
+
+    code = _checked(
+        lambda: command.check_driver(
+            Console(file=sys.stdout),  # what pytest prints meanwhile goes elsewhere
+            node=node,
+            arm=arm_action,
+            gripper=gripper_action,
+            workspace=command.workspace(workspace),
+            frame=frame,
+            max_goal_age_s=max_goal_age,
+            tolerance_m=tolerance,
+            patience_s=patience,
+            experiment=experiment,
+        )
+    )
+    raise typer.Exit(code)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f'alpha_chaos {__version__}')
