@@ -31,7 +31,8 @@ if TYPE_CHECKING:  # it draws, and this does not
 
 TEMPLATE = 'page.html.jinja'
 TABLES, FIGURES, FILMS = 'tables', 'figures', 'films'  # folders beside the page
-OPEN = frozenset({'success_by_condition', 'comparisons'})  # tables that nobody has to unfold
+# Tables that nobody has to unfold.
+OPEN = frozenset({'success_by_condition', 'comparisons', 'faults_against_controls', 'recoveries'})
 LONG = 30  # lines from which on another table has to be unfolded
 WIDE = 48  # characters of a cell that is better broken
 SHORT = 28  # characters that fit into a column without a break
@@ -59,7 +60,7 @@ PICTURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     'events': ('safety', ('safety',)),
     'window': ('safety', ('safety_windows',)),
     'scans': ('safety', ('safety_scans',)),
-    'cost': ('costs', ('costs',)),
+    'cost': ('costs', ('costs', 'costs_by_condition')),
     'attempts': ('attempts', ('attempts', 'reasons')),
 }
 
@@ -231,6 +232,7 @@ def more_tables(summary: Summary, rows: Sequence[Row], looked: Looked) -> list[T
     """Return the tables that need more than the summary of a run."""
     return [
         _placement(summary, rows),
+        _costs(summary),
         _windows(summary, rows, looked),
         _scans(summary, rows, looked),
     ]
@@ -270,6 +272,37 @@ def _placement(summary: Summary, rows: Sequence[Row]) -> TableOut:
             )
         )
     return TableOut('placement_error', 'Distance of the block from the zone at the end.', lines)
+
+
+def _costs(summary: Summary) -> TableOut:
+    """Return what a success took in each cell."""
+    lines = []
+    for cell in summary.cells:
+        cost = cell.cost
+        names = {'arm': cell.arm, 'condition': cell.condition}
+        tokens, plan_s = cost.tokens_per_success, cost.plan_s_per_success
+        lines.append(
+            (
+                {
+                    **names,
+                    'successes': cell.result.k,
+                    'tokens_per_success': tokens,
+                    'plan_s_per_success': plan_s,
+                },
+                {
+                    **names,
+                    'successes': str(cell.result.k),
+                    'tokens per success': say.known(tokens, say.plain),
+                    'plan [s] per success': say.known(plan_s, say.plain),
+                },
+            )
+        )
+    return TableOut(
+        'costs_by_condition',
+        'What a success took, failures included; nothing where there is none, or where some '
+        'episodes do not say what they took.',
+        lines,
+    )
 
 
 def _recorded(
@@ -501,7 +534,7 @@ class _Page:
     def _costs(self) -> Section:
         section = Section('costs', 'Cost')
         self._place(section)
-        section.grids += self._grids('costs')
+        section.grids += self._grids('costs', 'costs_by_condition')
         return section
 
     def _attempts(self) -> Section:
