@@ -119,7 +119,11 @@ class KinematicWorld(World):
         if self._held != NOTHING:
             goal_m = max(goal_m, self.object_sizes_m[self._held][0])
         most = self._driver.finger_speed_m_s * STEP_PERIOD_S
-        self._opening_m += min(max(goal_m - self._opening_m, -most), most)
+        way_m = goal_m - self._opening_m
+        if abs(way_m) <= most * (1 + 1e-9):
+            self._opening_m = goal_m  # a sum of steps would miss it by a rounding
+        else:
+            self._opening_m += math.copysign(most, way_m)
 
     def _take_hold(self, opening_m: float) -> None:
         """Hold the nearest block within reach, when the fingers get as near as it is wide.

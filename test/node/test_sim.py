@@ -11,6 +11,8 @@ from std_msgs.msg import Header
 
 from alpha_chaos.action import GripperCommand, MoveTo
 from alpha_chaos.msg import StepState, WorldDescription
+from alpha_chaos.nodes.clock import to_time
+from alpha_chaos.nodes.mock_driver_node import MockDriverNode
 from alpha_chaos.nodes.sim_node import SimNode
 from alpha_chaos.srv import Advance, Finish, Reset
 
@@ -46,12 +48,13 @@ class Body:
         return [deserialize_message(data, StepState) for data in self.steps]
 
 
-def move_goal(target, attempt=ATTEMPT, frame='world', position_only=True, **fields):
+def move_goal(target, attempt=ATTEMPT, frame='world', position_only=True, at=0.0, **fields):
     x, y, z = target
+    stamp = to_time(at)
     pose = Pose(position=Point(x=x, y=y, z=z), orientation=fields.get('turn', Quaternion()))
     return MoveTo.Goal(
         episode_id=attempt,
-        target=PoseStamped(header=Header(frame_id=frame), pose=pose),
+        target=PoseStamped(header=Header(frame_id=frame, stamp=stamp), pose=pose),
         position_only=position_only,
     )
 
@@ -212,6 +215,51 @@ def test_while_a_motion_is_under_way_other_commands_are_refused(slow_body):
     assert len(body.seen()) == 241
 
 
+# -- limits, where the episode sets some
+
+
+@pytest.fixture
+def limited_body(stage, control):
+    """Return a body that refuses what is out of the workspace or older than a second."""
+    limits = {
+        'workspace': {'min': [0.15, -0.45, 0.55], 'max': [0.95, 0.55, 1.25]},
+        'max_goal_age_s': 1.0,
+    }
+    driver = {'kind': 'sim', 'limits': limits}
+    return Body(stage, control.model_copy(update={'driver': driver}))
+
+
+@pytest.mark.parametrize('target', [(0.5, -0.15, 1.3), (0.1, -0.15, 0.8), (0.5, 0.6, 0.8)])
+def test_a_target_outside_the_workspace_is_refused_and_nothing_moves(limited_body, target):
+    answer = limited_body.move(target)
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'is outside the workspace, (0.15, -0.45, 0.55) to' in answer.result.message
+    assert len(limited_body.seen()) == 1
+    assert limited_body.move().result.reached
+
+
+def test_a_stale_goal_is_refused_and_one_without_a_stamp_is_not(limited_body):
+    limited_body.advance(480)  # 2 s
+    answer = limited_body.move(at=0.999)
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert answer.result.message.startswith('stale goal: stamped 1.001 s ago')
+    assert len(limited_body.seen()) == 481
+    assert limited_body.move(at=1.0).result.reached
+    assert limited_body.move().result.reached
+
+
+def test_by_default_every_target_is_tried_whatever_its_age(body):
+    body.advance(240)
+    assert body.move((0.9, 0.3, 1.5), at=1e-9).result.reached
+
+
+def test_an_episode_for_another_driver_is_refused(stage, control):
+    stage.add(MockDriverNode)
+    answer = stage.reset('mock_driver', control, ATTEMPT)
+    assert answer.failed
+    assert "the episode is for 'sim', this is 'mock_driver'" in answer.message
+
+
 # -- cancelling, and beginning anew
 
 
@@ -226,6 +274,12 @@ def test_a_motion_can_be_cancelled_and_the_next_one_runs(slow_body):
     stopped = len(body.seen())
     assert answer.result.message == f'cancelled after {stopped - 1} of 240 steps'
     assert stopped < 241
+    # The arm has stopped: nothing moves any more once it has braked.
+    assert body.advance(24).ok
+    braked = body.seen()[-1].joint_position
+    assert body.advance(240).ok
+    assert body.seen()[-1].joint_position == pytest.approx(braked, abs=1e-3)
+    stopped = len(body.seen())
     assert body.move().result.reached
     assert len(body.seen()) == stopped + 240
 
