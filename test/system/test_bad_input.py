@@ -5,6 +5,7 @@ import shutil
 import pytest
 import yaml
 
+from alpha_chaos import journal
 from alpha_chaos.resources import config_folder
 
 
@@ -88,7 +89,7 @@ def test_one_episode_is_shown_and_kept(cli, fresh, tmp_path):
     call = cli('episode', '-e', 'smoke', *arguments, folder=tmp_path)
     assert call.returncode == 0, call.stderr
     assert 'control_000/oracle: done' in call.stdout
-    assert (tmp_path / 'run' / 'journal.jsonl').read_text().count('\n') == 1
+    assert [row.reason for row in journal.read(tmp_path / 'run').rows] == ['']
 
 
 @pytest.mark.parametrize(
