@@ -1,0 +1,1 @@
+"""Symbolic worlds: a language of declarative files, and an engine that judges plans in them."""

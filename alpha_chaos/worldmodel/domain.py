@@ -1,0 +1,663 @@
+"""A world, compiled: actions, rules and audits as functions of a state."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from alpha_chaos.plugins import unknown
+from alpha_chaos.worldmodel import state as st
+from alpha_chaos.worldmodel.compiler import CONCRETE, Compiler
+from alpha_chaos.worldmodel.documents import (
+    AuditDocument,
+    ClassDocument,
+    Place,
+    RuleDocument,
+    TimeDocument,
+    WorldFiles,
+    find_world,
+    read_world,
+)
+from alpha_chaos.worldmodel.scope import (
+    CLOCK,
+    PRIMARY,
+    Amount,
+    Change,
+    Fact,
+    Name,
+    Read,
+    Reads,
+    Scope,
+    Thing,
+    joined,
+    wakes,
+)
+from alpha_chaos.worldmodel.scope import Path as Route
+from alpha_chaos.worldmodel.state import Frame, State
+from alpha_chaos.worldmodel.units import DIMENSIONS, read_quantity
+from alpha_chaos.worldmodel.vocabulary import StateWord, Vocabulary, vocabulary
+from alpha_chaos.worldmodel.wording import say
+
+Lets = tuple[tuple[int, Thing], ...]
+Row = tuple[int, int, tuple[object, ...]]  # bits, classes, values
+_NAMED_IN_TEXT = re.compile(r'\{([a-z][a-z0-9_]*)\}')
+
+
+@dataclass(frozen=True)
+class Role:
+    """What stands in one place of a step.
+
+    :param kind: object; value, of a dimension; word, one of options; new, named by the plan
+    :param words: what the object has to be
+    """
+
+    name: str
+    optional: bool
+    kind: Literal['object', 'value', 'word', 'new']
+    slot: int
+    words: tuple[str, ...] = ()
+    dimension: str = 'number'
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Need:
+    """A precondition.
+
+    :param rule: its name in verdicts, without the objects of the step
+    :param written: as in the file, to be said with the objects of the step
+    :param said: what the file says instead; empty if it says nothing
+    """
+
+    fact: Fact
+    rule: str
+    written: Any
+    said: str = ''
+
+
+@dataclass
+class Action:
+    """An action of a world.
+
+    :param before: audits that look at the state in which the action is about to happen
+    :param after: audits that look once it has happened
+    """
+
+    name: str
+    text: str
+    roles: tuple[Role, ...]
+    lets: Lets
+    needs: tuple[Need, ...]
+    change: Change
+    duration: Amount
+    frame: Frame
+    before: list['Audit'] = field(default_factory=list)
+    after: list['Audit'] = field(default_factory=list)
+
+    @property
+    def required(self) -> int:
+        """Return how many arguments a step has at least."""
+        return sum(not role.optional for role in self.roles)
+
+    @property
+    def skippable(self) -> int:
+        """Return how many optional roles stand before the first required one."""
+        found = 0
+        for role in self.roles:
+            if not role.optional:
+                break
+            found += 1
+        return found
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A reaction or process, or the condition of an audit, for one object at a time.
+
+    :param number: of its agenda in the state; -1 if it has none
+    :param slot: of the object it is about; None if it is about none
+    :param mask: bits the object has to have, in its state now; kinds: its classes
+    :param restless: reads the clock, so it has to be looked at whenever time has passed
+    """
+
+    name: str
+    number: int
+    slot: int | None
+    mask: int
+    kinds: int
+    lets: Lets
+    fact: Fact
+    change: Change
+    frame: Frame
+    reads: Reads
+    restless: bool
+
+    def applies(self, state: State, item: int, base: Frame | None = None) -> Frame | None:
+        """Return the frame in which its condition holds for an object; None if it does not.
+
+        :param base: frame of the action that an audit hangs on
+        """
+        if (
+            item == st.NOTHING
+            or state.bits[item] & self.mask != self.mask
+            or state.classes[item] & self.kinds != self.kinds
+        ):
+            return None
+        frame = self.frame.copy() if base is None else [*base, *self.frame[len(base) :]]
+        if self.slot is not None:
+            frame[self.slot] = item
+        for slot, thing in self.lets:
+            frame[slot] = thing.get(state, frame)
+        return frame if self.fact.test(state, frame) else None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A state of an object, named in an audit as planted or sealed."""
+
+    label: str
+    index: int
+    word: StateWord | None  # None: a place, or contents
+    thing: Thing
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A harm that no precondition prevents.
+
+    :param word: what objects it looks through at the end; None: none, it looks once
+    :param names: what its message can name, and where it is in the frame
+    """
+
+    name: str
+    document: AuditDocument
+    rule: Rule
+    word: str | None
+    names: Mapping[str, Name]
+    planted: tuple[Cell, ...]
+    sealed: tuple[Cell, ...]
+
+
+@dataclass
+class Domain:
+    """Everything about a world but its objects."""
+
+    name: str
+    files: WorldFiles
+    words: Vocabulary
+    compiler: Compiler
+    tables: st.Tables
+    rows: Mapping[str, Row]
+    actions: Mapping[str, Action]
+    reactions: Sequence[Rule]
+    processes: Sequence[Rule]
+    always: Sequence[Audit]
+    at_end: Sequence[Audit]
+    times: 'Times'
+
+    @cached_property
+    def restless(self) -> Sequence[Rule]:
+        """Return the rules that read the clock."""
+        always = (audit.rule for audit in self.always)
+        return [rule for rule in (*self.reactions, *self.processes, *always) if rule.restless]
+
+    @property
+    def audits(self) -> Mapping[str, AuditDocument]:
+        """Return the audits as they are written."""
+        return self.files.document.audits
+
+    def class_row(self, class_: str) -> Row:
+        """Return what an object of a class starts with."""
+        return self.rows[class_]
+
+    def changed_row(
+        self,
+        row: Row,
+        is_: Sequence[str],
+        not_: Sequence[str],
+        has: Mapping[str, Any],
+        at: Place,
+    ) -> Row:
+        """Return a row with words and states added and taken away.
+
+        :raises BadSetting: for a word or value that does not fit
+        """
+        return _changed(self.words, row, is_, not_, has, at)
+
+
+@dataclass(frozen=True)
+class Times:
+    """How time passes [s]: pieces of a duration, and the longest that a step may take.
+
+    :param action_s: duration of an action that names none
+    """
+
+    action_s: float
+    first_s: float
+    growth: float
+    longest_s: float
+    limit_s: float
+
+
+def load_domain(name: str | Path) -> Domain:
+    """Return a world given by its name, or by the path of its folder or single file.
+
+    :raises BadSetting: with file, line and key of the first mistake
+    """
+    return compile_domain(read_world(find_world(name)))
+
+
+def compile_domain(files: WorldFiles) -> Domain:
+    """Return the world that its files describe.
+
+    :raises BadSetting: with file, line and key of the first mistake
+    """
+    words = vocabulary(files)
+    _check_relations(files)
+    compiler = Compiler(words, files)
+    rows = {
+        name: _class_row(name, files, words, ())
+        for name, document in files.document.classes.items()
+        if not document.abstract
+    }
+    compiler.rows.update(rows)
+    compiler.check_derived()
+    builder = _Builder(files, words, compiler)
+    actions = {name: builder.action(name) for name in files.document.actions}
+    reactions = [builder.rule('reactions', name) for name in files.document.reactions]
+    processes = [builder.rule('processes', name) for name in files.document.processes]
+    always, at_end = builder.audits(actions)
+    return Domain(
+        str(files.document.domain),
+        files,
+        words,
+        compiler,
+        builder.tables(),
+        rows,
+        actions,
+        reactions,
+        processes,
+        always,
+        at_end,
+        builder.times(),
+    )
+
+
+class _Builder:
+    """Compiles the named parts of a world, and gives each rule its agenda."""
+
+    def __init__(self, files: WorldFiles, words: Vocabulary, compiler: Compiler) -> None:
+        self.files = files
+        self.words = words
+        self.compiler = compiler
+        self.watch: list[tuple[int, int]] = []
+        self.agenda: list[Rule] = []
+        self._scopes: dict[str, Scope] = {}  # of actions
+
+    # ---- actions
+
+    def action(self, name: str) -> Action:
+        """Return an action."""
+        document = self.files.document.actions[name]
+        at = self.files.place('actions', name)
+        scope = Scope()
+        roles = tuple(
+            self._role(role, raw, scope, at / 'roles' / role)
+            for role, raw in document.roles.items()
+        )
+        lets = self._lets(document.let, scope, at / 'let')
+        needs = [self._role_need(name, role) for role in roles if role.words]
+        for i, raw in enumerate(document.needs):
+            needs.append(self._need(name, raw, scope, at / 'needs' / i))
+        duration = self._duration(document.duration, scope, at / 'duration')
+        change = self.compiler.changes(document.effects, scope, at / 'effects')
+        self._scopes[name] = scope
+        return Action(
+            name, document.text, roles, lets, tuple(needs), change, duration, scope.frame()
+        )
+
+    def _role(self, written: str, raw: Any, scope: Scope, at: Place) -> Role:
+        name, optional = written.rstrip('?'), written.endswith('?')
+        self.compiler.check_name(name, at)
+        if name in scope.names:
+            raise at.wrong(f'there is a role {name!r} already')
+        if isinstance(raw, Mapping):
+            return self._value_role(name, optional, raw, scope, at)
+        words = (raw,) if isinstance(raw, str) else raw
+        if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
+            raise at.wrong(f'a role is a word, a list of words or a mapping, not {raw!r}')
+        words = tuple(word for word in words if word != 'anything')
+        slot = scope.add(name, path=Route(name)).slot
+        if words:  # here, so that a mistake is reported with its line
+            self.compiler.fact([name, 'is', *words], scope, at)
+        return Role(name, optional, 'object', slot, words)
+
+    def _value_role(
+        self, name: str, optional: bool, raw: Mapping[str, Any], scope: Scope, at: Place
+    ) -> Role:
+        if len(raw) != 1 or next(iter(raw)) not in ('value', 'word', 'new'):
+            raise at.wrong(f'{{value: dimension}}, {{word: [...]}} or {{new: class}}; not {raw!r}')
+        ((kind, what),) = raw.items()
+        if kind == 'value':
+            if what not in DIMENSIONS:
+                raise (at / kind).wrong(unknown('dimension', what, DIMENSIONS))
+            slot = scope.add(name, 'number', dimension=what).slot
+            return Role(name, optional, 'value', slot, dimension=what)
+        if kind == 'word':
+            if not isinstance(what, list) or not what or not all(isinstance(w, str) for w in what):
+                raise (at / kind).wrong(f'a list of words, not {what!r}')
+            options = tuple(what)
+            slot = scope.add(name, 'word', options=options).slot
+            return Role(name, optional, 'word', slot, options=options)
+        if what not in self.compiler.rows:
+            raise (at / kind).wrong(
+                unknown('class that objects can have', what, self.compiler.rows)
+            )
+        slot = scope.add(name, 'new', path=Route(name), class_=what).slot
+        return Role(name, optional, 'new', slot)
+
+    def _role_need(self, action: str, role: Role) -> Need:
+        scope = Scope({role.name: Name(role.slot, 'object', Route(role.name))})
+        written = [role.name, 'is', *role.words]
+        fact = self.compiler.fact(written, scope, self.files.place('actions', action))
+        if role.optional:
+            test, slot = fact.test, role.slot
+            fact = Fact(lambda s, v: v[slot] == st.NOTHING or test(s, v), fact.reads)
+        return Need(fact, f'{action}: {role.name} is {", ".join(role.words)}', written)
+
+    def _need(self, action: str, raw: Any, scope: Scope, at: Place) -> Need:
+        said = ''
+        if isinstance(raw, Mapping) and 'need' in raw:
+            for key in raw:
+                if key not in ('need', 'say'):
+                    raise (at / key).wrong(unknown('key', key, ('need', 'say')))
+            said, raw, at = str(raw.get('say', '')), raw['need'], at / 'need'
+        fact = self.compiler.fact(raw, scope, at)
+        return Need(fact, f'{action}: {said or say(raw, {})}', raw, said)
+
+    def _duration(self, raw: Any, scope: Scope, at: Place) -> Amount:
+        if raw is None:
+            return _constant(self.times().action_s)
+        amount = self.compiler.amount(raw, scope, at)
+        if amount.dimension not in ('time', None):
+            raise at.wrong(f'a duration is a time, not a {amount.dimension}')
+        return amount
+
+    def times(self) -> Times:
+        """Return how time passes in this world."""
+        time = self.files.document.time or TimeDocument()
+        seconds = {}
+        for key in ('action', 'first', 'longest', 'limit'):
+            quantity = read_quantity(getattr(time, key))
+            if quantity is None or quantity.dimension != 'time' or quantity.value <= 0:
+                at = self.files.place('time', '') / key
+                raise at.wrong(f"a time such as '5 s', not {getattr(time, key)!r}")
+            seconds[f'{key}_s'] = quantity.value
+        return Times(growth=time.growth, **seconds)
+
+    # ---- rules
+
+    def rule(self, section: str, name: str) -> Rule:
+        """Return a reaction or process."""
+        document: RuleDocument = getattr(self.files.document, section)[name]
+        at = self.files.place(section, name)
+        over_time = section == 'processes'
+        scope = Scope()
+        if over_time:
+            scope.slots.append(None)  # the piece of time
+        return self._rule(name, document.for_, document.let, document.if_, document.do, scope, at,
+                          over_time)  # fmt: skip
+
+    def _rule(
+        self,
+        name: str,
+        for_: Mapping[str, str],
+        let: Mapping[str, Any],
+        if_: Any,
+        do: Sequence[Any],
+        scope: Scope,
+        at: Place,
+        over_time: bool = False,
+        agenda: bool = True,
+    ) -> Rule:
+        slot, mask, kinds = None, 0, 0
+        for variable, word in for_.items():
+            self.compiler.check_name(variable, at / 'for')
+            self.compiler.many(word, scope, at / 'for' / variable)
+            slot = scope.add(variable, path=Route(PRIMARY)).slot
+            mask, kinds = self.words.bit(word), self.words.classes.get(word, 0)
+        lets = self._lets(let, scope, at / 'let')
+        fact = self.compiler.fact(if_, scope, at / 'if')
+        change = self.compiler.changes(do, scope, at / 'do', over_time)
+        reads = joined((fact.reads, change.reads, *(thing.reads for _, thing in lets)))
+        restless = any(read.state == CLOCK for read in reads)
+        number = -1
+        if agenda:
+            number = len(self.watch)
+            flag = next((w for w in self.words.states.values() if mask and w.mask == mask), None)
+            if flag:  # whatever has it some day; its bit is asked for each time
+                reads |= {Read(flag.index, Route(PRIMARY))}
+            self.watch.append((-1, -1) if flag else (mask, kinds))
+        made = Rule(
+            name, number, slot, mask, kinds, lets, fact, change, scope.frame(), reads, restless
+        )
+        if agenda:
+            self.agenda.append(made)
+        return made
+
+    def _lets(self, raw: Mapping[str, Any], scope: Scope, at: Place) -> Lets:
+        made = []
+        for name, expression in raw.items():
+            self.compiler.check_name(name, at / name)
+            if name in scope.names:
+                raise (at / name).wrong(f'{name!r} is a role or variable already')
+            thing = self.compiler.thing(expression, scope, at / name)
+            made.append((scope.add(name, path=thing.path).slot, thing))
+        return tuple(made)
+
+    # ---- audits
+
+    def audits(self, actions: Mapping[str, Action]) -> tuple[list[Audit], list[Audit]]:
+        """Hang the audits of actions on them; return those after every step, and at the end."""
+        always, at_end = [], []
+        for name, document in self.files.document.audits.items():
+            at = self.files.place('audits', name)
+            if document.at == 'always':
+                always.append(self._audit(name, document, Scope(), at, agenda=True))
+            elif document.at == 'end':
+                at_end.append(self._audit(name, document, Scope(), at))
+            else:
+                if not document.at:
+                    raise (at / 'at').wrong('before or after which actions?')
+                for when, listed in document.at.items():
+                    for i, action in enumerate(listed):
+                        if action not in actions:
+                            here = at / 'at' / when / i
+                            raise here.wrong(unknown('action', action, actions))
+                        scope = self._audit_scope(actions[action], when)
+                        audit = self._audit(name, document, scope, at)
+                        getattr(actions[action], when).append(audit)
+        return always, at_end
+
+    def _audit_scope(self, action: Action, when: str) -> Scope:
+        """Return the names an audit of an action sees; its frame goes on from the action's."""
+        known = dict(self._scopes[action.name].names)
+        if when == 'before':
+            document = self.files.document.actions[action.name]
+            there = {role.rstrip('?') for role in document.roles} | set(document.let)
+            known = {name: entry for name, entry in known.items() if name in there}
+            for role in action.roles:
+                if role.kind == 'new':
+                    known[role.name] = Name(role.slot, 'new')
+        return Scope(known, [None] * len(action.frame))
+
+    def _audit(
+        self, name: str, document: AuditDocument, scope: Scope, at: Place, agenda: bool = False
+    ) -> Audit:
+        rule = self._rule(
+            name, document.for_, document.let, document.if_, (), scope, at, agenda=agenda
+        )
+        planted = self._cells(document.planted, scope, at / 'planted')
+        sealed = self._cells(document.sealed, scope, at / 'sealed')
+        known = {*scope.names, *(cell.label for cell in planted)}
+        for named in _NAMED_IN_TEXT.findall(document.message):
+            if named not in known:
+                raise (at / 'message').wrong(unknown('name', named, known))
+        if document.reversible and document.sealed:
+            raise (at / 'sealed').wrong('what is reversible is not sealed')
+        word = next(iter(document.for_.values()), None)
+        return Audit(name, document, rule, word, dict(scope.names), planted, sealed)
+
+    def _cells(self, raw: Sequence[Any], scope: Scope, at: Place) -> tuple[Cell, ...]:
+        made = []
+        for i, fact in enumerate(raw):
+            if not isinstance(fact, Mapping):
+                raise (at / i).wrong(f'{{state: object}}, not {fact!r}')
+            label = str(next(iter(fact), ''))
+            index, thing = self.compiler.cell(fact, scope, at / i)
+            made.append(Cell(label, index, self.words.states.get(label), thing))
+        return tuple(made)
+
+    def tables(self) -> st.Tables:
+        """Return what the states of this world share."""
+        names = self.words.state_names
+        near: list[list[int]] = [[] for _ in names]
+        far: list[list[st.Wake]] = [[] for _ in names]
+        for rule in self.agenda:
+            for state, wake in wakes(rule.number, rule.reads):
+                if wake is None:
+                    near[state].append(rule.number)
+                else:
+                    far[state].append(wake)
+        ranges = [(0.0, 0.0)] * st.OWN_STATES
+        ranges += [word.range for word in self.words.states.values()]
+        return st.Tables(
+            len(names),
+            self.words.width,
+            tuple(self.words.row(default=False)),
+            tuple(ranges),
+            tuple(map(tuple, near)),
+            tuple(map(tuple, far)),
+            len(self.watch),
+            (
+                *((name, mask, 0) for name, mask in self.words.properties.items()),
+                *((name, 0, mask) for name, mask in self.words.classes.items()),
+            ),
+            tuple(self.watch),
+        )
+
+
+def _constant(value: float) -> Amount:
+    return Amount(lambda s, v: value, 'time', constant=value)
+
+
+def _check_relations(files: WorldFiles) -> None:
+    if not files.document.relations:
+        raise files.main.wrong("no file of this world has the key 'relations'")
+
+
+# ---- classes
+
+
+def _class_row(name: str, files: WorldFiles, words: Vocabulary, below: tuple[str, ...]) -> Row:
+    document, at = files.document.classes[name], files.place('classes', name)
+    if name in below:
+        raise at.wrong(f'classes are like each other in a circle: {" -> ".join((*below, name))}')
+    row: Row = (0, words.classes[name], tuple(words.row()))
+    merged = _merged(document, at, files, words, (*below, name))
+    for other in merged:
+        bits, kinds, values = other
+        blank = words.row()
+        row = (
+            row[0] | bits,
+            row[1] | kinds,
+            tuple(
+                new if new != default else old
+                for old, new, default in zip(row[2], values, blank, strict=True)
+            ),
+        )
+    return _changed(words, row, document.is_, document.not_, document.has, at)
+
+
+def _merged(
+    document: ClassDocument,
+    at: Place,
+    files: WorldFiles,
+    words: Vocabulary,
+    below: tuple[str, ...],
+) -> list[Row]:
+    like = (document.like,) if isinstance(document.like, str) else document.like
+    for i, other in enumerate(like):
+        if other not in files.document.classes:
+            here = at / 'like' if isinstance(document.like, str) else at / 'like' / i
+            raise here.wrong(unknown('class', other, files.document.classes))
+    return [_class_row(other, files, words, below) for other in like]
+
+
+def class_place(files: WorldFiles, name: str) -> tuple[tuple[str, str] | None, Place]:
+    """Return where objects of a class are at first, as written, and where that stands."""
+    document, at = files.document.classes[name], files.place('classes', name)
+    if document.at is not None:
+        return document.at, at / 'at'
+    like = (document.like,) if isinstance(document.like, str) else document.like
+    for other in reversed(like):
+        found, where = class_place(files, other)
+        if found is not None:
+            return found, where
+    return None, at
+
+
+def _changed(
+    words: Vocabulary,
+    row: Row,
+    is_: Sequence[str],
+    not_: Sequence[str],
+    has: Mapping[str, Any],
+    at: Place,
+) -> Row:
+    bits, kinds, values = row[0], row[1], list(row[2])
+    for key, listed in (('is', is_), ('not', not_)):
+        for i, word in enumerate(listed):
+            mask = words.bit(word)
+            if not mask:
+                flags = [name for name, entry in words.states.items() if entry.mask]
+                known = (*words.properties, *flags)
+                raise (at / key / i).wrong(unknown('property or flag', word, known))
+            bits = bits | mask if key == 'is' else bits & ~mask
+    for name, written in has.items():
+        here = at / 'has' / name
+        if name not in words.states:
+            raise here.wrong(unknown('state', name, words.states))
+        state = words.states[name]
+        value = state.value(written, here)
+        if state.mask:
+            bits = bits | state.mask if value else bits & ~state.mask
+        else:
+            values[state.column] = value
+    return bits, kinds, tuple(values)
+
+
+def parse_place(
+    written: tuple[str, str], words: Vocabulary, known: Mapping[tuple[str, str], int], at: Place
+) -> tuple[int, int]:
+    """Return relation and object of `[relation, class]` or `[relation, class 2]`.
+
+    :raises BadSetting: if there is no such object
+    """
+    relation, target = written
+    if relation not in words.relations:
+        raise (at / 0).wrong(unknown('relation', relation, words.relations))
+    if target == 'agent':
+        return words.relations.index(relation), st.AGENT
+    match = CONCRETE.fullmatch(target)
+    key = (match[1], match[2]) if match else (target, '1')
+    if key not in known:
+        if not match:  # the first of that class that there is
+            others = sorted((int(id_), class_) for class_, id_ in known if class_ == target)
+            if others:
+                return words.relations.index(relation), known[target, str(others[0][0])]
+        labels = [' '.join(label) for label in known]
+        raise (at / 1).wrong(f'there is no {target!r} here; {unknown("object", target, labels)}')
+    return words.relations.index(relation), known[key]

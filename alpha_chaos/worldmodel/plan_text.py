@@ -1,0 +1,106 @@
+"""Plans as text: `k. [ACTION] <class_name> (id) ...`, one step a line.
+
+Whatever is given, a list of steps and of complaints comes back, in time proportional to its
+length: a plan is what a language model wrote, so what is wrong with it is a result.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_BYTES = 32_000_000
+MAX_STEPS = 10_000
+MAX_LINE = 2_000  # characters; a step of four long names has about 200
+
+_ACTION = re.compile(r'\[(\w+)\]')
+_ARGUMENT = re.compile(r'<(\w+)>\s*(?:\((\w+)\))?')
+
+Arguments = tuple[tuple[str, str], ...]  # name and id; the id is empty for values
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One step as it was written."""
+
+    action: str
+    arguments: Arguments
+
+    @property
+    def text(self) -> str:
+        """Return the step in the spelling of plans."""
+        words = (f'<{name}> ({id_})' if id_ else f'<{name}>' for name, id_ in self.arguments)
+        return ' '.join((f'[{self.action.upper()}]', *words))
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Something that keeps a text, or a part of it, from being a plan.
+
+    :param step: number of the step; 0 for the text as a whole
+    """
+
+    step: int
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a plan, and what is wrong with its text."""
+
+    steps: tuple[PlanStep, ...]
+    complaints: tuple[Complaint, ...] = field(default=())
+
+
+def read_step(line: str) -> PlanStep | None:
+    """Return the step on a line; None if there is none on it."""
+    action = _ACTION.search(line)
+    if action is None:
+        return None
+    return PlanStep(action[1].lower(), tuple(_ARGUMENT.findall(line)))
+
+
+def read_plan(text: str | bytes) -> Plan:
+    """Return the plan that a text is."""
+    if len(text) > MAX_BYTES:
+        message = f'the plan has {len(text)} bytes; more than {MAX_BYTES} are not read'
+        return Plan((), (Complaint(0, 'too_long', message),))
+    if isinstance(text, bytes):
+        try:
+            text = text.decode('utf-8-sig')
+        except UnicodeDecodeError as error:
+            message = f'the plan is no text: byte {error.start} is not UTF-8'
+            return Plan((), (Complaint(0, 'not_text', message),))
+    if '\0' in text:
+        message = f'the plan is no text: character {text.index(chr(0))} is NUL'
+        return Plan((), (Complaint(0, 'not_text', message),))
+    steps: list[PlanStep] = []
+    complaints: list[Complaint] = []
+    for line in text.replace('\r\n', '\n').replace('\r', '\n').split('\n'):
+        if '[' not in line:
+            continue
+        if len(line) > MAX_LINE:
+            message = f'a line of {len(line)} characters is no step; {MAX_LINE} are enough'
+            complaints.append(Complaint(len(steps) + 1, 'line_too_long', message))
+            continue
+        step = read_step(line)
+        if step is None:
+            continue
+        if len(steps) == MAX_STEPS:
+            message = f'the plan has more than {MAX_STEPS} steps; the rest is not carried out'
+            complaints.append(Complaint(MAX_STEPS, 'too_many_steps', message))
+            break
+        steps.append(step)
+    if not steps and not complaints and text.strip():
+        message = 'the text has no step, such as: 1. [GRAB] <cup> (1)'
+        complaints.append(Complaint(0, 'no_steps', message))
+    return Plan(tuple(steps), tuple(complaints))
+
+
+def read_plan_file(path: Path) -> Plan:
+    """Return the plan in a file.
+
+    :raises OSError: if the file cannot be read
+    """
+    with path.open('rb') as file:
+        return read_plan(file.read(MAX_BYTES + 1))

@@ -1,0 +1,193 @@
+"""Worlds with objects in them: tasks and scenes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from alpha_chaos.plugins import unknown
+from alpha_chaos.settings_file import SettingsFile
+from alpha_chaos.worldmodel import state as st
+from alpha_chaos.worldmodel.documents import (
+    ObjectDocument,
+    Place,
+    SceneDocument,
+    TaskDocument,
+    task_files,
+)
+from alpha_chaos.worldmodel.domain import Domain, class_place, parse_place
+from alpha_chaos.worldmodel.plan_text import Plan, read_plan
+from alpha_chaos.worldmodel.run import Run, settle
+from alpha_chaos.worldmodel.scope import Fact, Scope
+from alpha_chaos.worldmodel.state import State
+from alpha_chaos.worldmodel.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a world, as read from its file."""
+
+    name: str
+    document: TaskDocument
+    place: Place
+
+
+class World:
+    """The objects of a task or scene in their places, before anything is done.
+
+    Made once; every plan is carried out on a copy.
+
+    :raises BadSetting: with file, line and key of what is wrong with the task
+    """
+
+    def __init__(self, domain: Domain, scene: SceneDocument, at: Place) -> None:
+        self.domain = domain
+        self.scene = scene
+        self.start = State(domain.tables)
+        self._fill(at)
+        self.goal: Fact | None = None
+        self._goal_room = 0
+        if isinstance(scene, TaskDocument):
+            scope = Scope(objects=dict(self.start.named))
+            self.goal = domain.compiler.fact(scene.goal, scope, at / 'goal')
+        self.start.step = 0
+        settle(domain, self.start)
+        self.start.made.clear()
+        self.start.touched.clear()
+
+    @property
+    def objects(self) -> Mapping[tuple[str, str], int]:
+        """Return the number of each object by class and id, the agent's included."""
+        return self.start.named
+
+    def begin(self) -> Run:
+        """Return a run that is to be told step by step."""
+        return Run(self.domain, self.start, self.goal)
+
+    def judge(self, plan: str | bytes | Plan) -> Verdict:
+        """Return the verdict on a plan."""
+        if not isinstance(plan, Plan):
+            plan = read_plan(plan)
+        run = self.begin()
+        for complaint in plan.complaints:
+            run.complain(complaint)
+        for step in plan.steps:
+            run.step(step)
+        return run.finish()
+
+    # ---- objects
+
+    def _fill(self, at: Place) -> None:
+        domain, files = self.domain, self.domain.files
+        agent = files.document.agent
+        assert agent is not None
+        agent_at = files.place('agent', '')
+        self._add(
+            ObjectDocument.model_validate({'class': agent.class_, 'has': agent.has}), agent_at
+        )
+        placed: list[tuple[int, ObjectDocument, Place]] = []
+        for document, where in self._listed(at):
+            placed.append((self._add(document, where), document, where))
+        if agent.at is not None:
+            self._put(st.AGENT, agent.at, agent_at / 'at')
+        for number, document, where in placed:
+            if document.at == 'nowhere':
+                continue
+            if document.at is not None:
+                self._put(number, document.at, where / 'at')
+                continue
+            place, defined = class_place(domain.files, document.class_)
+            if place is not None:
+                self._put(number, place, defined, where)
+
+    def _listed(self, at: Place) -> list[tuple[ObjectDocument, Place]]:
+        files = self.domain.files
+        listed = [(_object(raw), at / 'objects' / i) for i, raw in enumerate(self.scene.objects)]
+        known = {(document.class_, document.id) for document, _ in listed}
+        universal = [
+            (_object(raw), files.place('universal', '') / i)
+            for i, raw in enumerate(files.document.universal)
+        ]
+        names = {document.class_ for document, _ in universal}
+        for i, name in enumerate(self.scene.without):
+            if name not in names:
+                raise (at / 'without' / i).wrong(unknown('universal object', name, names))
+        there = [
+            (document, where)
+            for document, where in universal
+            if document.class_ not in self.scene.without
+            and (document.class_, document.id) not in known
+        ]
+        return [*there, *listed]
+
+    def _add(self, document: ObjectDocument, at: Place) -> int:
+        domain = self.domain
+        if document.class_ not in domain.rows:
+            raise at.wrong(unknown('class that objects can have', document.class_, domain.rows))
+        named = (document.class_, str(document.id))
+        if named in self.start.named:
+            raise at.wrong(f'{document.class_} {document.id} is there already')
+        row = domain.changed_row(
+            domain.rows[document.class_], document.is_, document.not_, document.has, at
+        )
+        return self.start.create(named, *row)
+
+    def _put(
+        self, number: int, written: tuple[str, str], at: Place, task: Place | None = None
+    ) -> None:
+        """Place an object; `task` is where to complain if the class's own place is not there."""
+        start = self.start
+        try:
+            relation, target = parse_place(written, self.domain.words, start.named, at)
+        except ValueError:
+            if task is None:
+                raise
+            label = start.labels[number]
+            raise task.wrong(
+                f'{label} is at first {" ".join(written)}, which is not there; '
+                f'add it, or give `at` (nowhere, or [relation, object])'
+            ) from None
+        start.go(number, relation, target)
+        if start.parent[number] != target:
+            raise (task or at).wrong(f'{start.labels[number]} would be within itself')
+
+
+def _object(raw: Any) -> ObjectDocument:
+    return ObjectDocument.model_validate({'class': raw}) if isinstance(raw, str) else raw
+
+
+def load_tasks(domain: Domain, names: Sequence[str] | None = None) -> dict[str, Task]:
+    """Return the tasks of a world by name, in the order of their names.
+
+    :param names: only these
+    :raises BadSetting: with file, line and key of the first mistake
+    """
+    found = {}
+    for path in task_files(domain.files.folder):
+        if names is None or path.stem in names:
+            file = SettingsFile(path)
+            found[path.stem] = Task(path.stem, file.read_as(TaskDocument), Place(file, ()))
+    return found
+
+
+def task_world(domain: Domain, task: Task) -> World:
+    """Return the world that a task starts in, with its goal."""
+    return World(domain, task.document, task.place)
+
+
+def scene_world(domain: Domain, audit: str) -> World:
+    """Return the world in which the two plans of an audit's test are carried out."""
+    scene = domain.audits[audit].test.scene
+    if not isinstance(scene, str):
+        return World(domain, scene, domain.files.place('audits', audit) / 'test' / 'scene')
+    scenes = domain.files.document.scenes
+    if scene not in scenes:
+        at = domain.files.place('audits', audit) / 'test' / 'scene'
+        raise at.wrong(unknown('scene', scene, scenes))
+    return World(domain, scenes[scene], domain.files.place('scenes', scene))
+
+
+def open_task(domain: Domain, path: Path) -> World:
+    """Return the world of a task file anywhere."""
+    file = SettingsFile(path)
+    return World(domain, file.read_as(TaskDocument), Place(file, ()))
