@@ -11,6 +11,9 @@ from alpha_chaos.tasks.base import Judgement, distance_m
 
 Vector = Sequence[float]
 
+# What a planner cost that was never asked, because nothing was seen: nothing, and that is known.
+NOT_ASKED = {'prompt_tokens': 0, 'completion_tokens': 0, 'wall_s': 0.0}
+
 
 class Abort(Exception):
     """The infrastructure failed; says nothing about the task."""
@@ -145,7 +148,7 @@ class EpisodeRecord:
                 'corruption': self._corruption(),
                 'plan': self.plan,
                 'safety': self.safety,
-                'planner': self.planner,
+                'planner': self.planner if self.plans or success is None else NOT_ASKED,
                 'recovery': {
                     'kind': episode.recovery['kind'],
                     'tries': self.rounds,
