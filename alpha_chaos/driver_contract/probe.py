@@ -92,11 +92,12 @@ class Ended:
 class Probe:
     """Sends goals, hears what comes, and knows whether the driver takes part in episodes.
 
-    :raises BadSetting: where there is no such node
+    :raises BadSetting: where there is no such node, or no such experiment
     """
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self._example = Experiment.load(options.experiment).episodes()[0]
         self._attempts = count(1)
         self.episode_id = ''
         self.context = Context()
@@ -308,8 +309,6 @@ class Probe:
         raise AssertionError(f'~/reset is never ready: {said}')
 
     def _episode(self, speed: float) -> Episode:
-        experiment = Experiment.load(self.options.experiment)
-        episode = experiment.episodes()[0]
         driver: dict[str, Any] = {'kind': self.name}
         if self.name in drivers():
             box = self.options.workspace
@@ -318,7 +317,7 @@ class Probe:
                 'max_goal_age_s': self.options.max_goal_age_s,
             }
         changes = {'driver': driver, 'real_time_factor': speed, 'faults': ()}
-        return episode.model_copy(update=changes)
+        return self._example.model_copy(update=changes)
 
     def advance(self, steps: int) -> Any:
         """Let simulated time pass, and wait until all of it was heard."""

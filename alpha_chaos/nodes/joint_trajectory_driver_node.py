@@ -97,16 +97,16 @@ class JointTrajectoryDriverNode(Node):
     def __init__(self, **options: Any) -> None:
         super().__init__('joint_trajectory_driver', **options)
         self.params = declare(self, self.params_model)
+        self._limits = Limits(
+            workspace=_box(self.params.workspace), max_goal_age_s=self.params.max_goal_age or None
+        )
+        self._model = _model(self.params)
         try:
             self._trajectory = load('control_msgs/action/FollowJointTrajectory')
             self._parallel = load('control_msgs/action/ParallelGripperCommand')
             self._point = load('trajectory_msgs/msg/JointTrajectoryPoint')
         except BadSetting as error:
             raise BadSetting(f'{error}; Debian package ros-<distribution>-control-msgs') from None
-        self._limits = Limits(
-            workspace=_box(self.params.workspace), max_goal_age_s=self.params.max_goal_age or None
-        )
-        self._model = _model(self.params)
         try:
             self._ghost = GhostArm(
                 self._model.urdf,

@@ -232,6 +232,9 @@ class Liar(MockDriverNode):
 class Controllers(Node):
     """What ros2_control would be: two controllers and a broadcaster, for a Panda."""
 
+    moves = hears = True
+    answer = None  # what the arm's controller says instead of carrying out a goal
+
     def __init__(self, **options):
         super().__init__('controllers', **options)
         self.names = [f'panda_joint{joint + 1}' for joint in ARM_JOINTS] + ['panda_finger_joint1']
@@ -246,9 +249,11 @@ class Controllers(Node):
 
     serve = BareDriver.serve
     accept = BareDriver.accept
-    on_cancel = BareDriver.on_cancel
     spoil = BareDriver.spoil
     header = BareDriver.header
+
+    def on_cancel(self, handle):
+        return CancelResponse.ACCEPT if self.hears else CancelResponse.REJECT
 
     def publish(self):
         self.joints.publish(
@@ -258,6 +263,8 @@ class Controllers(Node):
         )
 
     async def follow(self, handle):
+        if self.answer is not None:
+            return Done(self.answer, False)
         trajectory = handle.request.trajectory
         (point,) = trajectory.points
         seconds = point.time_from_start.sec + point.time_from_start.nanosec / 1e9
@@ -265,6 +272,8 @@ class Controllers(Node):
         return Done(self.trajectory.Result(), done)
 
     async def go(self, handle, names, goal, seconds):
+        if not self.moves:
+            return True
         start = dict(self.positions)
         steps = max(1, round(seconds / PERIOD_S))
         for step in range(1, steps + 1):
