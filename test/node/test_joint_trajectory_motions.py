@@ -1,4 +1,4 @@
-"""joint_trajectory_driver with controllers; the whole contract is in test/system/test_drivers.py."""
+"""joint_trajectory_driver with controllers; test_drivers.py has the whole contract."""
 
 import math
 from pathlib import Path
