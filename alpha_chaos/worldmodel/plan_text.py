@@ -6,7 +6,9 @@ length: a plan is what a language model wrote, so what is wrong with it is a res
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 MAX_BYTES = 32_000_000
 MAX_STEPS = 10_000
@@ -18,8 +20,7 @@ _ARGUMENT = re.compile(r'<(\w+)>\s*(?:\((\w+)\))?')
 Arguments = tuple[tuple[str, str], ...]  # name and id; the id is empty for values
 
 
-@dataclass(frozen=True, slots=True)
-class PlanStep:
+class PlanStep(NamedTuple):
     """One step as it was written."""
 
     action: str
@@ -54,6 +55,15 @@ class Plan:
 
 def read_step(line: str) -> PlanStep | None:
     """Return the step on a line; None if there is none on it."""
+    start = line.find('[')
+    if start < 0:
+        return None
+    # Plans repeat each other but for the number of the step.
+    return _read_step(line if '<' in line[:start] else line[start:])
+
+
+@lru_cache(maxsize=16_384)
+def _read_step(line: str) -> PlanStep | None:
     action = _ACTION.search(line)
     if action is None:
         return None

@@ -1,0 +1,1 @@
+"""Plans judged as the public SIMMER release judges them, from its own files."""
