@@ -54,6 +54,8 @@ PICTURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     'success': ('success', ('success_by_condition',)),
     'error': ('success', ('placement_error',)),
     'pairs': ('comparisons', ('comparisons_by_condition',)),
+    'twins': ('twins', ()),  # whose numbers stand open below
+    'recoveries': ('recoveries', ()),
     'lag': ('fault-sensor_lag', ('sensor_lag',)),
     'slip': ('fault-grasp_slip', ('grasp_slip',)),
     'paths': ('fault-plan_corruption', ('plan_corruption',)),
