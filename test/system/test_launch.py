@@ -214,12 +214,22 @@ def test_all_nodes_in_one_process(launch, fresh):
     assert row.digest == fresh.final['control_000/oracle'].digest
 
 
+def test_another_driver_takes_the_place_of_the_sim(launch):
+    episode = launch('episode', driver='mock_driver', **WATCHED)
+    assert episode.end() == 0, episode.said
+    assert 'mock_driver' in episode.started
+    assert 'sim' not in episode.started
+    (row,) = journal.read(episode.log.parent / 'run').rows
+    assert (row.status, row.recording.lost) == ('done', 0)
+
+
 @pytest.mark.parametrize(
     ('change', 'why'),
     [
         ({'experiment': 'smokey'}, "did you mean 'smoke'"),
         ({'run_id': 'control_007'}, "unknown run_id 'control_007'"),
         ({'arm': 'nobody'}, "unknown arm 'nobody'"),
+        ({'driver': 'joint_trajectory_driver'}, 'takes part in no episodes'),
         ({'speed': 'fast'}, "a number is expected, not 'fast'"),
         ({'composition': 'yes'}, "Valid options are: ['false', 'true']"),
     ],
