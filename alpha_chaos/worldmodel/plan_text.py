@@ -58,11 +58,10 @@ def read_step(line: str) -> PlanStep | None:
     start = line.find('[')
     if start < 0:
         return None
-    # Plans repeat each other but for the number of the step.
     return _read_step(line if '<' in line[:start] else line[start:])
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=32_768)  # plans repeat each other, but for the number of the step
 def _read_step(line: str) -> PlanStep | None:
     action = _ACTION.search(line)
     if action is None:
@@ -87,13 +86,14 @@ def read_plan(text: str | bytes) -> Plan:
     steps: list[PlanStep] = []
     complaints: list[Complaint] = []
     for line in text.replace('\r\n', '\n').replace('\r', '\n').split('\n'):
-        if '[' not in line:
+        start = line.find('[')
+        if start < 0:
             continue
         if len(line) > MAX_LINE:
             message = f'a line of {len(line)} characters is no step; {MAX_LINE} are enough'
             complaints.append(Complaint(len(steps) + 1, 'line_too_long', message))
             continue
-        step = read_step(line)
+        step = _read_step(line if '<' in line[:start] else line[start:])
         if step is None:
             continue
         if len(steps) == MAX_STEPS:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal['syntax', 'immediate', 'latent']
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """One step of a causal chain: what it made, and how it was written. Step 0: the start."""
 
     step: int
@@ -16,8 +15,7 @@ class Link:
     action: str
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """One thing that is wrong with a plan.
 
     :param step: where it shows; 0 for the state after the last step
@@ -52,7 +50,7 @@ class Failure:
         if self.planted is not None:
             known |= {'planted': self.planted, 'sealed': self.sealed}
         if self.chain:
-            known['chain'] = [vars(link) for link in self.chain]
+            known['chain'] = [link._asdict() for link in self.chain]
         return known
 
 

@@ -5,7 +5,16 @@ from collections.abc import Iterator, Sequence
 from alpha_chaos.worldmodel.plan_text import Plan, PlanStep, read_plan
 from alpha_chaos.worldmodel.release import rules
 from alpha_chaos.worldmodel.release.data import Release, ReleaseTask
-from alpha_chaos.worldmodel.release.kitchen import MAX_NAMES, Kitchen, P, Record, S, start
+from alpha_chaos.worldmodel.release.kitchen import (
+    MAX_NAMES,
+    NO_ONE,
+    Kitchen,
+    P,
+    Record,
+    S,
+    Start,
+    start,
+)
 from alpha_chaos.worldmodel.verdict import Failure, Kind, Verdict
 
 VALUES = frozenset(('duration', 'temperature'))
@@ -23,6 +32,7 @@ _VESSEL_ONLY = P(
 )
 _HEATED = S('cooked', 'fried', 'baked', 'roasted', 'grilled', 'boiled', 'steamed', 'blanched')
 _COOKED, _DIRTY, _RAW, _ON = S('cooked'), S('dirty'), S('raw'), S('on')
+_TELLING = _DIRTY | _ON
 
 Found = dict[tuple[str, str], Failure]
 
@@ -38,14 +48,16 @@ class ReleaseWorld:
         self.release = release
         self.task = task
         self.strict = strict
-        self._actions = rules.STRICT_ACTIONS if strict else rules.ACTIONS
         self._start = start(task.environment)
+        self._watched = _watched(self._start)
         self._steps: dict[PlanStep, rules.Step] = {}
 
     def judge(self, text: str | bytes | Plan) -> Verdict:
         """Return the verdict on a plan."""
         plan = text if isinstance(text, Plan) else read_plan(text)
-        if len(self._start.names.text) > MAX_NAMES:  # odd names must not pile up over many plans
+        if (
+            len(self._start.names.text) > MAX_NAMES or len(self._steps) > MAX_NAMES
+        ):  # odd names must not pile up over many plans
             self._start = start(self.task.environment)
             self._steps.clear()
         known = self._steps
@@ -55,40 +67,37 @@ class ReleaseWorld:
             if complaint.rule != 'no_steps' or self.strict:
                 _fail(found, complaint.step, complaint.rule, 'syntax', complaint.message)
         kitchen = Kitchen(self._start)
+        strict = self.strict
         for number, step in enumerate(steps, 1):
-            self._carry_out(step, number, kitchen, found)
+            wrong, (checks, effects), objects, doubtful = step
+            right = True
+            if wrong or doubtful:
+                right = _names_known(found, number, step, kitchen)
+            for test, text in checks:
+                if not test(kitchen, objects):
+                    right = False
+                    if (text, '') not in found:
+                        missing = f'missing: {text}'
+                        found[text, ''] = Failure(number, text, 'immediate', True, missing)
+            if strict:
+                if not right:
+                    continue
+                kitchen.touched.update(objects)
+            for do in effects:
+                do(kitchen, objects)
         for failure in self._last_look(kitchen):
             found.setdefault((failure.rule, failure.message), failure)
         served = kitchen.served if self.strict else None
         return Verdict(len(steps), tuple(found.values()), served)
 
-    def _carry_out(self, step: rules.Step, number: int, kitchen: Kitchen, found: Found) -> None:
-        right = not step.wrong
-        called = kitchen.called
-        for item, message in step.named:
-            if item not in called:
-                right = False
-                _fail(found, number, 'unknown_object', 'syntax', message)
-        for rule, kind, message in step.wrong:
-            _fail(found, number, rule, kind, message)
-        for test, text in step.checks:
-            if not test(kitchen):
-                right = False
-                _fail(found, number, text, 'immediate', f'missing: {text}')
-        if self.strict:
-            if not right:
-                return
-            kitchen.touched.update(item for item, _ in step.named)
-        for do in step.effects:
-            do(kitchen)
-
     # ---- steps
 
     def _bound(self, step: PlanStep) -> rules.Step:
         roles = self.release.actions.get(step.action)
-        if roles is None or step.action not in self._actions:
+        if roles is None or step.action not in rules.ACTIONS:
             what = 'is no action' if roles is None else 'is an action without rules'
-            made = rules.Step((('unknown_action', 'immediate', f'{step.action} {what}'),))
+            wrong = ('unknown_action', 'immediate', f'{step.action} {what}')
+            made = rules.Step((wrong,), rules.NOTHING_DONE)  # type: ignore[arg-type]
         else:
             made = self._with_objects(step, roles)
         self._steps[step] = made
@@ -99,35 +108,53 @@ class ReleaseWorld:
         if not least <= count <= len(roles):
             wanted = f'at least {least}' if count < least else f'at most {len(roles)}'
             message = f'{step.action} has {count} arguments, {wanted} are right'
-            return rules.Step((('argument_count', 'syntax', message),))
-        bound = {role: text for role, text in _in_roles(step, roles).items() if role not in VALUES}
-        names = self._start.names
-        checks, effects = rules.bind(
-            self._actions[step.action], {role: names(text) for role, text in bound.items()}
-        )
+            return rules.Step((('argument_count', 'syntax', message),), rules.NOTHING_DONE)
+        given, names = [], []
+        for role, (name, id_) in zip(
+            roles[_skipped(roles, count) :], step.arguments, strict=False
+        ):
+            role = role.rstrip('?')
+            if role not in VALUES:
+                given.append(role)
+                names.append(f'{name}_{id_}' if id_ else name)
+        wrong: tuple[rules.Wrong, ...] = ()
+        if len(set(names)) < len(names):
+            wrong = tuple(_named_twice(names, given))
+        known, numbers = tuple(given), [self._start.names(name) for name in names]
         return rules.Step(
-            tuple(_named_twice(bound)),
-            checks,
-            effects,
+            wrong,
+            rules.compiled(step.action, known, self.strict),
+            (*numbers, NO_ONE),
             tuple(
-                (names(text), f'there is no {text}, which is the {role}')
-                for role, text in bound.items()
-                if role != MADE_HERE
+                (number, role)
+                for number, role in zip(numbers, known, strict=True)
+                if role != MADE_HERE and number not in self._start.called
             ),
         )
 
     # ---- the last look around
 
+    def _worth_a_look(self, kitchen: Kitchen) -> Iterator[int]:
+        """Return objects that are on, dirty or contaminated, those of the task first."""
+        states, contaminated = kitchen.states, kitchen.contaminated
+        hidden = kitchen.hidden  # a product hides an object of the task, and is anything
+        for number in kitchen.order if hidden else self._watched:
+            if states[number] & _TELLING or contaminated[number] or number in hidden:
+                yield number
+        for number in kitchen.created:
+            if number not in kitchen.given:
+                yield number
+
     def _last_look(self, kitchen: Kitchen) -> Iterator[Failure]:
         appliances = []
         unwashed: set[str] = set()  # of a class, the first object speaks for all
-        for number in kitchen.everything():
+        for number in self._worth_a_look(kitchen):
             record = kitchen.record(number)
             if record.states & _ON and (record.name in HOT or record.name == 'water'):
                 appliances.append(record.name)
             if self.strict and not kitchen.concerns(number):
                 continue
-            if _is_food(record) and not kitchen.names.stored[record.location]:
+            if _is_food(record.properties) and not kitchen.names.stored[record.location]:
                 yield from _contaminations(kitchen, number, record)
                 if _is_unwashed(record) and record.name not in unwashed:
                     unwashed.add(record.name)
@@ -140,36 +167,54 @@ class ReleaseWorld:
             yield Failure(0, rule, 'latent', True, f'{name} is left on', 'left_on', 2)
 
 
+def _watched(begin: Start) -> tuple[int, ...]:
+    """Return the objects of the task that the last look around can find anything about."""
+    return tuple(
+        number
+        for number in begin.order
+        if begin.called[number] in HOT
+        or begin.called[number] == 'water'
+        or _is_food(begin.properties[number])
+    )
+
+
+def _names_known(found: Found, number: int, step: rules.Step, kitchen: Kitchen) -> bool:
+    """Report names of nothing, and what is wrong with a step in any case."""
+    known = not step.wrong
+    for item, role in step.doubtful:
+        if item not in kitchen.called:
+            known = False
+            message = f'there is no {kitchen.names.text[item]}, which is the {role}'
+            _fail(found, number, 'unknown_object', 'syntax', message)
+    for rule, kind, message in step.wrong:
+        _fail(found, number, rule, kind, message)
+    return known
+
+
 def _fail(found: Found, number: int, rule: str, kind: Kind, message: str) -> None:
     key = (rule, message)
     if key not in found:
         found[key] = Failure(number, rule, kind, True, message)
 
 
-def _in_roles(step: PlanStep, roles: Sequence[str]) -> dict[str, str]:
-    """Return the names of a step's objects by role; leading optional roles are skipped."""
+def _skipped(roles: Sequence[str], count: int) -> int:
+    """Return how many optional roles at the front are skipped for so many arguments."""
     skip = 0
-    for role in roles:
-        if not role.endswith('?') or skip == len(roles) - len(step.arguments):
-            break
+    while skip < len(roles) - count and roles[skip].endswith('?'):
         skip += 1
-    return {
-        role.rstrip('?'): f'{name}_{id_}' if id_ else name
-        for role, (name, id_) in zip(roles[skip:], step.arguments, strict=False)
-    }
+    return skip
 
 
-def _named_twice(bound: dict[str, str]) -> Iterator[rules.Wrong]:
+def _named_twice(names: Sequence[str], given: Sequence[str]) -> Iterator[rules.Wrong]:
     roles: dict[str, list[str]] = {}
-    for role, text in bound.items():
-        roles.setdefault(text, []).append(role)
-    for text, listed in roles.items():
+    for name, role in zip(names, given, strict=True):
+        roles.setdefault(name, []).append(role)
+    for name, listed in roles.items():
         if len(listed) > 1:
-            yield 'same_object', 'syntax', f'{text} is {" and ".join(listed)} at once'
+            yield 'same_object', 'syntax', f'{name} is {" and ".join(listed)} at once'
 
 
-def _is_food(record: Record) -> bool:
-    properties = record.properties
+def _is_food(properties: int) -> bool:
     if properties & _NO_FOOD and not properties & _FOOD_AFTER_ALL:
         return False
     if properties & _TOOL_OR_CONTAINER and not properties & _EDIBLE:

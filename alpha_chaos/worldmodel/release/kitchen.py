@@ -5,7 +5,6 @@ not: the release goes on with names nobody knows, and they can come to be later.
 place is a name too, and its contents need not agree with the places of what is in it.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from alpha_chaos.worldmodel.release.data import Environment
@@ -278,10 +277,3 @@ class Kitchen:
     def concerns(self, number: int) -> bool:
         """Tell whether a step named an object, or made it."""
         return number in self.touched or number in self.created
-
-    def everything(self) -> Iterator[int]:
-        """Return the numbers of all objects: those of the task, then products."""
-        yield from self.order
-        for number in self.created:
-            if number not in self.given:
-                yield number

@@ -1,19 +1,21 @@
 """The release's rules for each action: what it checks, and what it does.
 
 An entry is a list of checks, each with what is missing if it fails, and a list of effects. Both
-name roles; `bind` puts the numbers of a step's objects in their places once, so that the step is a
-list of small functions of the kitchen.
+name roles; binding them puts positions in a step's objects in their place, so that an action is a
+list of small functions of the kitchen and of the objects.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from alpha_chaos.worldmodel.release.kitchen import NO_ONE, Kitchen, P, S
 from alpha_chaos.worldmodel.verdict import Kind
 
-Test = Callable[[Kitchen], bool]
-Do = Callable[[Kitchen], None]
-Bound = Mapping[str, int]
+Objects = tuple[int, ...]  # numbers of a step's objects, by position of their role
+Test = Callable[[Kitchen, Objects], bool]
+Do = Callable[[Kitchen, Objects], None]
+Bound = Mapping[str, int]  # positions of roles
 
 _RECEPTACLE, _CONTAINER, _SURFACE = P('receptacle'), P('container'), P('surface')
 _LIQUID = P('pourable', 'fillable_source')
@@ -56,23 +58,23 @@ def holds(role: str, text: str = '', given: str = '') -> Check:
     """Return the check that the agent holds what is in a role."""
 
     def bind(roles: Bound) -> Test:
-        item = roles[role]
-        return lambda k: k.holding == item
+        item_at = roles[role]
+        return lambda k, v: k.holding == v[item_at]
 
     return Check(text or f'{role} in hand', bind, given)
 
 
 def hands_free(given: str = '') -> Check:
     """Return the check that the agent holds nothing."""
-    return Check('free hands', lambda roles: lambda k: k.holding == NO_ONE, given)
+    return Check('free hands', lambda roles: lambda k, v: k.holding == NO_ONE, given)
 
 
 def prop(role: str, mask: int, text: str) -> Check:
     """Return the check for one of some properties."""
 
     def bind(roles: Bound) -> Test:
-        item = roles[role]
-        return lambda k: bool(k.properties[item] & mask)
+        item_at = roles[role]
+        return lambda k, v: bool(k.properties[v[item_at]] & mask)
 
     return Check(text, bind)
 
@@ -81,8 +83,8 @@ def state(role: str, mask: int, text: str) -> Check:
     """Return the check for a state."""
 
     def bind(roles: Bound) -> Test:
-        item = roles[role]
-        return lambda k: bool(k.states[item] & mask)
+        item_at = roles[role]
+        return lambda k, v: bool(k.states[v[item_at]] & mask)
 
     return Check(text, bind)
 
@@ -91,8 +93,13 @@ def switchable(role: str) -> Check:
     """Return the check for a switch; whatever is called water... has one."""
 
     def bind(roles: Bound) -> Test:
-        item, mask = roles[role], P('switchable')
-        return lambda k: bool(k.properties[item] & mask) or k.names.text[item].startswith('water')
+        item_at, mask = roles[role], P('switchable')
+
+        def test(k: Kitchen, v: Objects) -> bool:
+            item = v[item_at]
+            return bool(k.properties[item] & mask) or k.names.text[item].startswith('water')
+
+        return test
 
     return Check('object with a switch', bind)
 
@@ -101,8 +108,8 @@ def within(role: str, vessel: str, text: str = '', given: str = '') -> Check:
     """Return the check that something is among the contents of a vessel."""
 
     def bind(roles: Bound) -> Test:
-        item, holder = roles[role], roles[vessel]
-        return lambda k: item in k.contents[holder]
+        item_at, holder_at = roles[role], roles[vessel]
+        return lambda k, v: v[item_at] in k.contents[v[holder_at]]
 
     return Check(text or f'{role} in {vessel}', bind, given)
 
@@ -111,8 +118,8 @@ def has_contents(role: str, text: str = '') -> Check:
     """Return the check that there is anything in a vessel."""
 
     def bind(roles: Bound) -> Test:
-        vessel = roles[role]
-        return lambda k: bool(k.contents[vessel])
+        vessel_at = roles[role]
+        return lambda k, v: bool(k.contents[v[vessel_at]])
 
     return Check(text or f'contents in {role}', bind)
 
@@ -121,8 +128,8 @@ def has_part(role: str, part: str, text: str) -> Check:
     """Return the check that a vessel has something in it whose name has a part."""
 
     def bind(roles: Bound) -> Test:
-        vessel = roles[role]
-        return lambda k: k.has_within(vessel, part)
+        vessel_at = roles[role]
+        return lambda k, v: k.has_within(v[vessel_at], part)
 
     return Check(text, bind)
 
@@ -131,9 +138,10 @@ def has_liquid(role: str) -> Check:
     """Return the check for something liquid in a vessel."""
 
     def bind(roles: Bound) -> Test:
-        vessel = roles[role]
+        vessel_at = roles[role]
 
-        def test(k: Kitchen) -> bool:
+        def test(k: Kitchen, v: Objects) -> bool:
+            vessel = v[vessel_at]
             properties = k.properties
             return any(properties[item] & _LIQUID for item in k.contents[vessel]) or bool(
                 k.states[vessel] & _FILLED
@@ -148,9 +156,10 @@ def takes_in(role: str) -> Check:
     """Return the check that something can be put in: a receptacle, or a container that is open."""
 
     def bind(roles: Bound) -> Test:
-        item = roles[role]
+        item_at = roles[role]
 
-        def test(k: Kitchen) -> bool:
+        def test(k: Kitchen, v: Objects) -> bool:
+            item = v[item_at]
             properties = k.properties[item]
             return bool(properties & _RECEPTACLE) or (
                 bool(properties & _CONTAINER) and bool(k.states[item] & _OPEN)
@@ -165,8 +174,8 @@ def lies_on(role: str, surface: str, text: str, given: str = '') -> Check:
     """Return the check that the place of an object is exactly this one."""
 
     def bind(roles: Bound) -> Test:
-        item, place = roles[role], roles[surface]
-        return lambda k: item in k.called and k.location[item] == place
+        item_at, place_at = roles[role], roles[surface]
+        return lambda k, v: v[item_at] in k.called and k.location[v[item_at]] == v[place_at]
 
     return Check(text, bind, given)
 
@@ -176,8 +185,13 @@ def lies_on_a(role: str, word: str, text: str) -> Check:
     mask = P(word)
 
     def bind(roles: Bound) -> Test:
-        item = roles[role]
-        return lambda k: item in k.called and bool(k.properties[k.place_of(item)] & mask)
+        item_at = roles[role]
+
+        def test(k: Kitchen, v: Objects) -> bool:
+            item = v[item_at]
+            return item in k.called and bool(k.properties[k.place_of(item)] & mask)
+
+        return test
 
     return Check(text, bind)
 
@@ -187,9 +201,10 @@ def lies_somewhere(role: str, text: str) -> Check:
     mask = _SURFACE
 
     def bind(roles: Bound) -> Test:
-        item = roles[role]
+        item_at = roles[role]
 
-        def test(k: Kitchen) -> bool:
+        def test(k: Kitchen, v: Objects) -> bool:
+            item = v[item_at]
             if item in k.called and k.properties[k.place_of(item)] & mask:
                 return True
             return k.held_anywhere(item)
@@ -203,8 +218,8 @@ def water_runs() -> Check:
     """Return the check that water is on: this one, or any that was switched on."""
 
     def bind(roles: Bound) -> Test:
-        water = roles['water']
-        return lambda k: bool(k.states[water] & _ON) or k.water_on
+        water_at = roles['water']
+        return lambda k, v: bool(k.states[v[water_at]] & _ON) or k.water_on
 
     return Check('running water', bind)
 
@@ -213,8 +228,8 @@ def fills(role: str) -> Check:
     """Return the check that something can be had from a source."""
 
     def bind(roles: Bound) -> Test:
-        item = roles[role]
-        return lambda k: bool(k.contents[item]) or bool(k.states[item] & _ON)
+        item_at = roles[role]
+        return lambda k, v: bool(k.contents[v[item_at]]) or bool(k.states[v[item_at]] & _ON)
 
     return Check('source that gives something', bind)
 
@@ -224,8 +239,13 @@ def can_be_served() -> Check:
     mask = P('edible', 'seasoning', 'condiment')
 
     def bind(roles: Bound) -> Test:
-        item = roles['object']
-        return lambda k: bool(k.properties[item] & mask) or bool(k.states[item] & _COOKED)
+        item_at = roles['object']
+
+        def test(k: Kitchen, v: Objects) -> bool:
+            item = v[item_at]
+            return bool(k.properties[item] & mask or k.states[item] & _COOKED)
+
+        return test
 
     return Check('object fit to be served', bind)
 
@@ -234,8 +254,8 @@ def is_trash_bin() -> Check:
     """Return the check that a target is a bin."""
 
     def bind(roles: Bound) -> Test:
-        item = roles['target']
-        return lambda k: 'trash_bin' in k.names.text[item]
+        item_at = roles['target']
+        return lambda k, v: 'trash_bin' in k.names.text[v[item_at]]
 
     return Check('bin as target', bind)
 
@@ -248,8 +268,8 @@ def becomes(role: str, *words: str, given: str = '') -> Effect:
     mask = S(*words)
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
-        return lambda k: k.add(item, mask)
+        item_at = roles[role]
+        return lambda k, v: k.add(v[item_at], mask)
 
     return Effect(bind, given)
 
@@ -259,9 +279,10 @@ def turns(role: str, old: str, new: str = '') -> Effect:
     before, after = S(old), S(new) if new else 0
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             k.remove(item, before)
             k.add(item, after)
 
@@ -275,9 +296,10 @@ def switches(role: str, on: bool) -> Effect:
     old, new = (_OFF, _ON) if on else (_ON, _OFF)
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             k.remove(item, old)
             k.add(item, new)
             if 'water' in k.names.text[item]:
@@ -292,9 +314,10 @@ def hold(role: str) -> Effect:
     """Return the effect that the agent holds something, whatever it held before."""
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             k.holding = item
 
         return do
@@ -306,10 +329,10 @@ def let_go(only: str = '') -> Effect:
     """Return the effect that the hands are empty; `only`: if they hold what is in this role."""
 
     def bind(roles: Bound) -> Do:
-        item = roles[only] if only else None
+        item_at = roles[only] if only else None
 
-        def do(k: Kitchen) -> None:
-            if item is None or k.holding == item:
+        def do(k: Kitchen, v: Objects) -> None:
+            if item_at is None or k.holding == v[item_at]:
                 k.holding = NO_ONE
 
         return do
@@ -321,9 +344,10 @@ def touched_by_hands(role: str) -> Effect:
     """Return the effect of taking in hand: raw protein on the hands, what is on them on it."""
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             if is_source(k, item):
                 k.hands |= 1 << item
             if k.hands and not k.hands >> item & 1:
@@ -345,8 +369,8 @@ def spreads(role: str, target: str) -> Effect:
     """Return the effect that contamination of one object is on another too."""
 
     def bind(roles: Bound) -> Do:
-        item, other = roles[role], roles[target]
-        return lambda k: k.contaminate(other, k.contaminated[item])
+        item_at, other_at = roles[role], roles[target]
+        return lambda k, v: k.contaminate(v[other_at], k.contaminated[v[item_at]])
 
     return Effect(bind)
 
@@ -355,9 +379,10 @@ def cut_contaminates() -> Effect:
     """Return the effect of cutting: source to tool and board, then tool and board to object."""
 
     def bind(roles: Bound) -> Do:
-        item, tool, board = roles['object'], roles['tool'], roles['cutting_board']
+        item_at, tool_at, board_at = roles['object'], roles['tool'], roles['cutting_board']
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item, tool, board = v[item_at], v[tool_at], v[board_at]
             if is_source(k, item):
                 k.contaminate(tool, 1 << item)
                 k.contaminate(board, 1 << item)
@@ -373,9 +398,10 @@ def cleaned(role: str, hands: bool) -> Effect:
     """Return the effect of water; with `hands`, contamination goes too, also of the hands."""
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             k.remove(item, _DIRTY)
             k.add(item, _CLEAN | _WET)
             if hands:
@@ -391,9 +417,10 @@ def cooked(role: str, given: str = '') -> Effect:
     """Return the effect that an object is no longer raw, and free of contamination."""
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             k.remove(item, _RAW)
             k.add(item, _COOKED)
             k.contaminated[item] = 0
@@ -407,9 +434,10 @@ def sterile(role: str) -> Effect:
     """Return the effect of heat on a vessel: it and its contents are clean, and these cooked."""
 
     def bind(roles: Bound) -> Do:
-        vessel = roles[role]
+        vessel_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            vessel = v[vessel_at]
             k.contaminated[vessel] = 0
             for item in k.contents[vessel]:
                 k.contaminated[item] = 0
@@ -425,9 +453,10 @@ def free_of_contamination(role: str) -> Effect:
     """Return the effect of heat on a surface."""
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             k.contaminated[item] = 0
 
         return do
@@ -439,9 +468,10 @@ def goes_on(role: str, target: str) -> Effect:
     """Return the effect that an object is placed on something."""
 
     def bind(roles: Bound) -> Do:
-        item, place = roles[role], roles[target]
+        item_at, place_at = roles[role], roles[target]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item, place = v[item_at], v[place_at]
             k.detach(item)
             k.put_at(item, place)
 
@@ -454,9 +484,10 @@ def goes_in(role: str, target: str) -> Effect:
     """Return the effect that an object is put into something."""
 
     def bind(roles: Bound) -> Do:
-        item, vessel = roles[role], roles[target]
+        item_at, vessel_at = roles[role], roles[target]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item, vessel = v[item_at], v[vessel_at]
             k.detach(item)
             k.put_into(vessel, item)
             k.put_at(item, vessel)
@@ -471,9 +502,10 @@ def comes_out(role: str, container: str) -> Effect:
     """Return the effect that an object is out of a container: on the counter, as it were."""
 
     def bind(roles: Bound) -> Do:
-        item, holder = roles[role], roles[container]
+        item_at, holder_at = roles[role], roles[container]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item, holder = v[item_at], v[holder_at]
             k.take_from(holder, item)
             k.put_at(item, k.number('counter'))
 
@@ -487,9 +519,10 @@ def disposed(role: str) -> Effect:
     mask = S('disposed')
 
     def bind(roles: Bound) -> Do:
-        item = roles[role]
+        item_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             if item in k.called:
                 k.location[item] = k.number('trash')
                 k.states[item] = mask
@@ -503,9 +536,10 @@ def poured(role: str, target: str, given: str = '') -> Effect:
     """Return the effect of pouring: the contents of a receptacle, or the thing itself."""
 
     def bind(roles: Bound) -> Do:
-        source, vessel = roles[role], roles[target]
+        source_at, vessel_at = roles[role], roles[target]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            source, vessel = v[source_at], v[vessel_at]
             if k.properties[source] & _RECEPTACLE:
                 all_into(k, source, vessel)
                 k.add(source, _EMPTY)
@@ -531,9 +565,10 @@ def squeezed(role: str, target: str) -> Effect:
     mask = S('squeezed')
 
     def bind(roles: Bound) -> Do:
-        source, vessel = roles[role], roles[target]
+        source_at, vessel_at = roles[role], roles[target]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            source, vessel = v[source_at], v[vessel_at]
             all_into(k, source, vessel)
             k.add(source, mask)
 
@@ -546,9 +581,10 @@ def filled(role: str, source: str) -> Effect:
     """Return the effect of filling a vessel from a source."""
 
     def bind(roles: Bound) -> Do:
-        vessel, item = roles[role], roles[source]
+        vessel_at, item_at = roles[role], roles[source]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            vessel, item = v[vessel_at], v[item_at]
             k.put_into(vessel, item)
             k.remove(vessel, _EMPTY)
             k.add(vessel, _FILLED)
@@ -563,9 +599,10 @@ def drained(role: str) -> Effect:
     mask = S('drained')
 
     def bind(roles: Bound) -> Do:
-        vessel = roles[role]
+        vessel_at = roles[role]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            vessel = v[vessel_at]
             if vessel not in k.called:
                 return
             kept = []
@@ -592,8 +629,8 @@ def derived(word: str) -> Effect:
     mask = S(word)
 
     def bind(roles: Bound) -> Do:
-        item = roles['object']
-        return lambda k: derive(k, item, word, mask)
+        item_at = roles['object']
+        return lambda k, v: derive(k, v[item_at], word, mask)
 
     return Effect(bind)
 
@@ -610,9 +647,10 @@ def peels() -> Effect:
     mask = S('peels')
 
     def bind(roles: Bound) -> Do:
-        item = roles['object']
+        item_at = roles['object']
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             name = f'{base_name(k, item)}_peels'
             k.make_unique(name, _GRABBABLE, mask, k.number('counter'))
 
@@ -626,9 +664,10 @@ def grated(target: str) -> Effect:
     mask = S('grated')
 
     def bind(roles: Bound) -> Do:
-        item, vessel = roles['object'], roles[target]
+        item_at, vessel_at = roles['object'], roles[target]
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item, vessel = v[item_at], v[vessel_at]
             derive(k, item, 'grated', mask)
             start = f'{base_name(k, item)}_grated'
             text = k.names.text
@@ -649,8 +688,13 @@ def made(name: str, vessel: str) -> Effect:
     properties, mask = _GRABBABLE | _POURABLE | _EDIBLE, S('fresh')
 
     def bind(roles: Bound) -> Do:
-        holder = roles[vessel]
-        return lambda k: k.put_into(holder, k.make_unique(name, properties, mask, holder))
+        holder_at = roles[vessel]
+
+        def do(k: Kitchen, v: Objects) -> None:
+            holder = v[holder_at]
+            k.put_into(holder, k.make_unique(name, properties, mask, holder))
+
+        return do
 
     return Effect(bind)
 
@@ -659,9 +703,10 @@ def combined() -> Effect:
     """Return the effect that everything in a container is also a product, with what it had."""
 
     def bind(roles: Bound) -> Do:
-        container, product = roles['container'], roles['product_name']
+        container_at, product_at = roles['container'], roles['product_name']
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            container, product = v[container_at], v[product_at]
             properties, states, sources, dirty = _GRABBABLE | _EDIBLE, 0, 0, False
             for item in k.contents[container]:
                 has = k.states[item]
@@ -688,9 +733,10 @@ def served() -> Effect:
     mask = S('served')
 
     def bind(roles: Bound) -> Do:
-        item = roles['object']
+        item_at = roles['object']
 
-        def do(k: Kitchen) -> None:
+        def do(k: Kitchen, v: Objects) -> None:
+            item = v[item_at]
             k.add(item, mask)
             k.served = True
 
@@ -963,8 +1009,8 @@ ACTIONS: Mapping[str, Rules] = {
 
 def _can_be_washed() -> Check:
     def bind(roles: Bound) -> Test:
-        item = roles['object']
-        return lambda k: bool(k.states[item] & _DIRTY) or k.contaminated[item] != 0
+        item_at = roles['object']
+        return lambda k, v: bool(k.states[v[item_at]] & _DIRTY) or k.contaminated[v[item_at]] != 0
 
     return Check('dirty or contaminated object', bind)
 
@@ -978,39 +1024,49 @@ STRICT_ACTIONS: Mapping[str, Rules] = {
 Wrong = tuple[str, Kind, str]  # rule, kind and message of what is wrong with a step's text
 
 
-class Step(NamedTuple):
-    """A step with its objects in place.
+class Compiled(NamedTuple):
+    """An action, for steps that give the same roles."""
 
-    :param named: what must be there by now, with the complaint if it is not
+    checks: tuple[tuple[Test, str], ...]
+    effects: tuple[Do, ...]
+
+
+class Step(NamedTuple):
+    """A step with its objects.
+
+    :param wrong: what is wrong with it in any case
+    :param objects: the number of each, and NO_ONE behind them for roles it does not give
+    :param doubtful: numbers and roles of what is there only if an earlier step made it
     """
 
     wrong: tuple[Wrong, ...]
-    checks: tuple[tuple[Test, str], ...] = ()
-    effects: tuple[Do, ...] = ()
-    named: tuple[tuple[int, str], ...] = ()
+    action: Compiled
+    objects: Objects = ()
+    doubtful: tuple[tuple[int, str], ...] = ()
 
 
-def bind(rules: Rules, roles: Bound) -> tuple[tuple[tuple[Test, str], ...], tuple[Do, ...]]:
-    """Return checks and effects for the objects of a step.
+NOTHING_DONE = Compiled((), ())
 
-    :param roles: numbers of names by role, without the roles that were not given
-    """
-    known = _NotGiven(roles)
+
+@lru_cache(maxsize=2048)
+def compiled(action: str, roles: tuple[str, ...], strict: bool) -> Compiled:
+    """Return the checks and effects of an action that is given these roles."""
+    positions = _Positions((role, i) for i, role in enumerate(roles))
 
     def applies(given: str) -> bool:
         if given.startswith('!'):
             return given[1:] not in roles
         return not given or given in roles
 
-    checks, effects = rules
-    return (
-        tuple((check.bind(known), check.text) for check in checks if applies(check.given)),
-        tuple(effect.bind(known) for effect in effects if applies(effect.given)),
+    checks, effects = (STRICT_ACTIONS if strict else ACTIONS)[action]
+    return Compiled(
+        tuple((check.bind(positions), check.text) for check in checks if applies(check.given)),
+        tuple(effect.bind(positions) for effect in effects if applies(effect.given)),
     )
 
 
-class _NotGiven(dict[str, int]):
-    """Roles that a step does not give, or an action definition does not have, are no one."""
+class _Positions(dict[str, int]):
+    """Roles that a step does not give, or an action definition does not have, are behind all."""
 
     def __missing__(self, role: str) -> int:
-        return NO_ONE
+        return -1
