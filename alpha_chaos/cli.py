@@ -13,6 +13,7 @@ from rich.console import Console
 from alpha_chaos import __version__
 from alpha_chaos.jsonl import LinesError
 from alpha_chaos.plugins import BadSetting
+from alpha_chaos.worldmodel.command import app as simmer
 
 BAD_INPUT = 2
 HARNESS_ERRORS = 3
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={'help_option_names': ['-h', '--help']},
 )
+app.add_typer(simmer, name='simmer')
 
 
 class Llm(str, Enum):
