@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from alpha_chaos.plugins import unknown
 from alpha_chaos.worldmodel import state as st
-from alpha_chaos.worldmodel.compiler import CONCRETE, Compiler
+from alpha_chaos.worldmodel.compiler import Compiler
 from alpha_chaos.worldmodel.documents import (
     AuditDocument,
     ClassDocument,
@@ -20,6 +20,7 @@ from alpha_chaos.worldmodel.documents import (
     find_world,
     read_world,
 )
+from alpha_chaos.worldmodel.forms import check_name
 from alpha_chaos.worldmodel.scope import (
     CLOCK,
     PRIMARY,
@@ -36,6 +37,7 @@ from alpha_chaos.worldmodel.scope import (
 )
 from alpha_chaos.worldmodel.scope import Path as Route
 from alpha_chaos.worldmodel.state import Frame, State
+from alpha_chaos.worldmodel.things import CONCRETE
 from alpha_chaos.worldmodel.units import DIMENSIONS, read_quantity
 from alpha_chaos.worldmodel.vocabulary import StateWord, Vocabulary, vocabulary
 from alpha_chaos.worldmodel.wording import say
@@ -320,7 +322,7 @@ class _Builder:
 
     def _role(self, written: str, raw: Any, scope: Scope, at: Place) -> Role:
         name, optional = written.rstrip('?'), written.endswith('?')
-        self.compiler.check_name(name, at)
+        check_name(name, at)
         if name in scope.names:
             raise at.wrong(f'there is a role {name!r} already')
         if isinstance(raw, Mapping):
@@ -424,7 +426,7 @@ class _Builder:
     ) -> Rule:
         slot, mask, kinds = None, 0, 0
         for variable, word in for_.items():
-            self.compiler.check_name(variable, at / 'for')
+            check_name(variable, at / 'for')
             self.compiler.many(word, scope, at / 'for' / variable)
             slot = scope.add(variable, path=Route(PRIMARY)).slot
             mask, kinds = self.words.bit(word), self.words.classes.get(word, 0)
@@ -450,7 +452,7 @@ class _Builder:
     def _lets(self, raw: Mapping[str, Any], scope: Scope, at: Place) -> Lets:
         made = []
         for name, expression in raw.items():
-            self.compiler.check_name(name, at / name)
+            check_name(name, at / name)
             if name in scope.names:
                 raise (at / name).wrong(f'{name!r} is a role or variable already')
             thing = self.compiler.thing(expression, scope, at / name)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from alpha_chaos.worldmodel.compiler import is_atom
+from alpha_chaos.worldmodel.forms import is_atom
 
 
 def say(raw: Any, names: Mapping[str, str]) -> str:

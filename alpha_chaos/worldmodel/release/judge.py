@@ -9,12 +9,11 @@ from alpha_chaos.worldmodel.release.kitchen import (
     MAX_NAMES,
     NO_ONE,
     Kitchen,
-    P,
     Record,
-    S,
     Start,
     start,
 )
+from alpha_chaos.worldmodel.release.words import COOKED, DIRTY, EDIBLE, ON, PROTEIN, RAW, P, S
 from alpha_chaos.worldmodel.verdict import Failure, Kind, Verdict
 
 VALUES = frozenset(('duration', 'temperature'))
@@ -26,13 +25,12 @@ _NO_FOOD = P(
     'covering',
 )  # fmt: skip
 _FOOD_AFTER_ALL = P('edible', 'pourable', 'protein')
-_TOOL_OR_CONTAINER, _EDIBLE, _PROTEIN = P('tool', 'container'), P('edible'), P('protein')
+_TOOL_OR_CONTAINER = P('tool', 'container')
 _VESSEL_ONLY = P(
     'receptacle', 'surface', 'openable', 'microwave_safe', 'oven_safe', 'grabbable', 'portable'
 )
 _HEATED = S('cooked', 'fried', 'baked', 'roasted', 'grilled', 'boiled', 'steamed', 'blanched')
-_COOKED, _DIRTY, _RAW, _ON = S('cooked'), S('dirty'), S('raw'), S('on')
-_TELLING = _DIRTY | _ON
+_TELLING = DIRTY | ON
 
 Found = dict[tuple[str, str], Failure]
 
@@ -150,7 +148,7 @@ class ReleaseWorld:
         unwashed: set[str] = set()  # of a class, the first object speaks for all
         for number in self._worth_a_look(kitchen):
             record = kitchen.record(number)
-            if record.states & _ON and (record.name in HOT or record.name == 'water'):
+            if record.states & ON and (record.name in HOT or record.name == 'water'):
                 appliances.append(record.name)
             if self.strict and not kitchen.concerns(number):
                 continue
@@ -158,9 +156,7 @@ class ReleaseWorld:
                 yield from _contaminations(kitchen, number, record)
                 if _is_unwashed(record) and record.name not in unwashed:
                     unwashed.add(record.name)
-                    message = (
-                        f'{"raw " if record.states & _RAW else ""}{record.name} is not washed'
-                    )
+                    message = f'{"raw " if record.states & RAW else ""}{record.name} is not washed'
                     yield Failure(0, 'unwashed', 'latent', False, message, 'unwashed', 2)
         for name in appliances:
             rule = 'water_left_on' if name == 'water' else 'appliance_left_on'
@@ -217,14 +213,14 @@ def _named_twice(names: Sequence[str], given: Sequence[str]) -> Iterator[rules.W
 def _is_food(properties: int) -> bool:
     if properties & _NO_FOOD and not properties & _FOOD_AFTER_ALL:
         return False
-    if properties & _TOOL_OR_CONTAINER and not properties & _EDIBLE:
+    if properties & _TOOL_OR_CONTAINER and not properties & EDIBLE:
         return False
     return bool(properties & ~_VESSEL_ONLY)
 
 
 def _is_unwashed(record: Record) -> bool:
-    cooked = record.states & _COOKED and record.properties & _PROTEIN
-    return bool(record.states & _DIRTY) and not cooked
+    cooked = record.states & COOKED and record.properties & PROTEIN
+    return bool(record.states & DIRTY) and not cooked
 
 
 def _contaminations(kitchen: Kitchen, number: int, record: Record) -> Iterator[Failure]:

@@ -8,27 +8,10 @@ place is a name too, and its contents need not agree with the places of what is 
 from typing import NamedTuple
 
 from alpha_chaos.worldmodel.release.data import Environment
+from alpha_chaos.worldmodel.release.words import P, S
 
 NO_ONE = 0  # number of the missing name
 MAX_NAMES = 4096  # kept from one plan to the next
-
-
-class Words:
-    """Bits of property and state words, given out as they come."""
-
-    def __init__(self) -> None:
-        self._bits: dict[str, int] = {}
-
-    def __call__(self, *words: str) -> int:
-        """Return the mask of some words."""
-        mask = 0
-        for word in words:
-            mask |= self._bits.setdefault(word, 1 << len(self._bits))
-        return mask
-
-
-P = Words()  # properties
-S = Words()  # states
 
 
 class Record(NamedTuple):
