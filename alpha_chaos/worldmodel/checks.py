@@ -1,6 +1,6 @@
 """What a world promises about itself: every audit shown by two plans, every task by one."""
 
-from alpha_chaos.worldmodel.domain import Domain
+from alpha_chaos.worldmodel.parts import Domain
 from alpha_chaos.worldmodel.plan_text import Plan, read_plan
 from alpha_chaos.worldmodel.verdict import Verdict
 from alpha_chaos.worldmodel.world import Task, World, scene_world, task_world

@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from alpha_chaos.plugins import unknown
 from alpha_chaos.worldmodel import state as st
+from alpha_chaos.worldmodel.classes import class_row
 from alpha_chaos.worldmodel.compiler import Compiler
 from alpha_chaos.worldmodel.documents import (
     AuditDocument,
-    ClassDocument,
     Place,
     RuleDocument,
     TimeDocument,
@@ -21,226 +19,24 @@ from alpha_chaos.worldmodel.documents import (
     read_world,
 )
 from alpha_chaos.worldmodel.forms import check_name
+from alpha_chaos.worldmodel.parts import Action, Audit, Cell, Domain, Lets, Need, Role, Rule, Times
 from alpha_chaos.worldmodel.scope import (
     CLOCK,
     PRIMARY,
     Amount,
-    Change,
     Fact,
     Name,
     Read,
-    Reads,
     Scope,
-    Thing,
     joined,
     wakes,
 )
 from alpha_chaos.worldmodel.scope import Path as Route
-from alpha_chaos.worldmodel.state import Frame, State
-from alpha_chaos.worldmodel.things import CONCRETE
 from alpha_chaos.worldmodel.units import DIMENSIONS, read_quantity
-from alpha_chaos.worldmodel.vocabulary import StateWord, Vocabulary, vocabulary
+from alpha_chaos.worldmodel.vocabulary import Vocabulary, vocabulary
 from alpha_chaos.worldmodel.wording import say
 
-Lets = tuple[tuple[int, Thing], ...]
-Row = tuple[int, int, tuple[object, ...]]  # bits, classes, values
 _NAMED_IN_TEXT = re.compile(r'\{([a-z][a-z0-9_]*)\}')
-
-
-@dataclass(frozen=True)
-class Role:
-    """What stands in one place of a step.
-
-    :param kind: object; value, of a dimension; word, one of options; new, named by the plan
-    :param words: what the object has to be
-    """
-
-    name: str
-    optional: bool
-    kind: Literal['object', 'value', 'word', 'new']
-    slot: int
-    words: tuple[str, ...] = ()
-    dimension: str = 'number'
-    options: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Need:
-    """A precondition.
-
-    :param rule: its name in verdicts, without the objects of the step
-    :param written: as in the file, to be said with the objects of the step
-    :param said: what the file says instead; empty if it says nothing
-    """
-
-    fact: Fact
-    rule: str
-    written: Any
-    said: str = ''
-
-
-@dataclass
-class Action:
-    """An action of a world.
-
-    :param before: audits that look at the state in which the action is about to happen
-    :param after: audits that look once it has happened
-    """
-
-    name: str
-    text: str
-    roles: tuple[Role, ...]
-    lets: Lets
-    needs: tuple[Need, ...]
-    change: Change
-    duration: Amount
-    frame: Frame
-    before: list['Audit'] = field(default_factory=list)
-    after: list['Audit'] = field(default_factory=list)
-
-    @property
-    def required(self) -> int:
-        """Return how many arguments a step has at least."""
-        return sum(not role.optional for role in self.roles)
-
-    @property
-    def skippable(self) -> int:
-        """Return how many optional roles stand before the first required one."""
-        found = 0
-        for role in self.roles:
-            if not role.optional:
-                break
-            found += 1
-        return found
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A reaction or process, or the condition of an audit, for one object at a time.
-
-    :param number: of its agenda in the state; -1 if it has none
-    :param slot: of the object it is about; None if it is about none
-    :param mask: bits the object has to have, in its state now; kinds: its classes
-    :param restless: reads the clock, so it has to be looked at whenever time has passed
-    """
-
-    name: str
-    number: int
-    slot: int | None
-    mask: int
-    kinds: int
-    lets: Lets
-    fact: Fact
-    change: Change
-    frame: Frame
-    reads: Reads
-    restless: bool
-
-    def applies(self, state: State, item: int, base: Frame | None = None) -> Frame | None:
-        """Return the frame in which its condition holds for an object; None if it does not.
-
-        :param base: frame of the action that an audit hangs on
-        """
-        if (
-            item == st.NOTHING
-            or state.bits[item] & self.mask != self.mask
-            or state.classes[item] & self.kinds != self.kinds
-        ):
-            return None
-        frame = self.frame.copy() if base is None else [*base, *self.frame[len(base) :]]
-        if self.slot is not None:
-            frame[self.slot] = item
-        for slot, thing in self.lets:
-            frame[slot] = thing.get(state, frame)
-        return frame if self.fact.test(state, frame) else None
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A state of an object, named in an audit as planted or sealed."""
-
-    label: str
-    index: int
-    word: StateWord | None  # None: a place, or contents
-    thing: Thing
-
-
-@dataclass(frozen=True)
-class Audit:
-    """A harm that no precondition prevents.
-
-    :param word: what objects it looks through at the end; None: none, it looks once
-    :param names: what its message can name, and where it is in the frame
-    """
-
-    name: str
-    document: AuditDocument
-    rule: Rule
-    word: str | None
-    names: Mapping[str, Name]
-    planted: tuple[Cell, ...]
-    sealed: tuple[Cell, ...]
-
-
-@dataclass
-class Domain:
-    """Everything about a world but its objects."""
-
-    name: str
-    files: WorldFiles
-    words: Vocabulary
-    compiler: Compiler
-    tables: st.Tables
-    rows: Mapping[str, Row]
-    actions: Mapping[str, Action]
-    reactions: Sequence[Rule]
-    processes: Sequence[Rule]
-    always: Sequence[Audit]
-    at_end: Sequence[Audit]
-    times: 'Times'
-
-    @cached_property
-    def restless(self) -> Sequence[Rule]:
-        """Return the rules that read the clock."""
-        always = (audit.rule for audit in self.always)
-        return [rule for rule in (*self.reactions, *self.processes, *always) if rule.restless]
-
-    @property
-    def audits(self) -> Mapping[str, AuditDocument]:
-        """Return the audits as they are written."""
-        return self.files.document.audits
-
-    def class_row(self, class_: str) -> Row:
-        """Return what an object of a class starts with."""
-        return self.rows[class_]
-
-    def changed_row(
-        self,
-        row: Row,
-        is_: Sequence[str],
-        not_: Sequence[str],
-        has: Mapping[str, Any],
-        at: Place,
-    ) -> Row:
-        """Return a row with words and states added and taken away.
-
-        :raises BadSetting: for a word or value that does not fit
-        """
-        return _changed(self.words, row, is_, not_, has, at)
-
-
-@dataclass(frozen=True)
-class Times:
-    """How time passes [s]: pieces of a duration, and the longest that a step may take.
-
-    :param action_s: duration of an action that names none
-    """
-
-    action_s: float
-    first_s: float
-    growth: float
-    longest_s: float
-    limit_s: float
 
 
 def load_domain(name: str | Path) -> Domain:
@@ -260,7 +56,7 @@ def compile_domain(files: WorldFiles) -> Domain:
     _check_relations(files)
     compiler = Compiler(words, files)
     rows = {
-        name: _class_row(name, files, words, ())
+        name: class_row(name, files, words, ())
         for name, document in files.document.classes.items()
         if not document.abstract
     }
@@ -558,108 +354,3 @@ def _constant(value: float) -> Amount:
 def _check_relations(files: WorldFiles) -> None:
     if not files.document.relations:
         raise files.main.wrong("no file of this world has the key 'relations'")
-
-
-# ---- classes
-
-
-def _class_row(name: str, files: WorldFiles, words: Vocabulary, below: tuple[str, ...]) -> Row:
-    document, at = files.document.classes[name], files.place('classes', name)
-    if name in below:
-        raise at.wrong(f'classes are like each other in a circle: {" -> ".join((*below, name))}')
-    row: Row = (0, words.classes[name], tuple(words.row()))
-    merged = _merged(document, at, files, words, (*below, name))
-    for other in merged:
-        bits, kinds, values = other
-        blank = words.row()
-        row = (
-            row[0] | bits,
-            row[1] | kinds,
-            tuple(
-                new if new != default else old
-                for old, new, default in zip(row[2], values, blank, strict=True)
-            ),
-        )
-    return _changed(words, row, document.is_, document.not_, document.has, at)
-
-
-def _merged(
-    document: ClassDocument,
-    at: Place,
-    files: WorldFiles,
-    words: Vocabulary,
-    below: tuple[str, ...],
-) -> list[Row]:
-    like = (document.like,) if isinstance(document.like, str) else document.like
-    for i, other in enumerate(like):
-        if other not in files.document.classes:
-            here = at / 'like' if isinstance(document.like, str) else at / 'like' / i
-            raise here.wrong(unknown('class', other, files.document.classes))
-    return [_class_row(other, files, words, below) for other in like]
-
-
-def class_place(files: WorldFiles, name: str) -> tuple[tuple[str, str] | None, Place]:
-    """Return where objects of a class are at first, as written, and where that stands."""
-    document, at = files.document.classes[name], files.place('classes', name)
-    if document.at is not None:
-        return document.at, at / 'at'
-    like = (document.like,) if isinstance(document.like, str) else document.like
-    for other in reversed(like):
-        found, where = class_place(files, other)
-        if found is not None:
-            return found, where
-    return None, at
-
-
-def _changed(
-    words: Vocabulary,
-    row: Row,
-    is_: Sequence[str],
-    not_: Sequence[str],
-    has: Mapping[str, Any],
-    at: Place,
-) -> Row:
-    bits, kinds, values = row[0], row[1], list(row[2])
-    for key, listed in (('is', is_), ('not', not_)):
-        for i, word in enumerate(listed):
-            mask = words.bit(word)
-            if not mask:
-                flags = [name for name, entry in words.states.items() if entry.mask]
-                known = (*words.properties, *flags)
-                raise (at / key / i).wrong(unknown('property or flag', word, known))
-            bits = bits | mask if key == 'is' else bits & ~mask
-    for name, written in has.items():
-        here = at / 'has' / name
-        if name not in words.states:
-            raise here.wrong(unknown('state', name, words.states))
-        state = words.states[name]
-        value = state.value(written, here)
-        if state.mask:
-            bits = bits | state.mask if value else bits & ~state.mask
-        else:
-            values[state.column] = value
-    return bits, kinds, tuple(values)
-
-
-def parse_place(
-    written: tuple[str, str], words: Vocabulary, known: Mapping[tuple[str, str], int], at: Place
-) -> tuple[int, int]:
-    """Return relation and object of `[relation, class]` or `[relation, class 2]`.
-
-    :raises BadSetting: if there is no such object
-    """
-    relation, target = written
-    if relation not in words.relations:
-        raise (at / 0).wrong(unknown('relation', relation, words.relations))
-    if target == 'agent':
-        return words.relations.index(relation), st.AGENT
-    match = CONCRETE.fullmatch(target)
-    key = (match[1], match[2]) if match else (target, '1')
-    if key not in known:
-        if not match:  # the first of that class that there is
-            others = sorted((int(id_), class_) for class_, id_ in known if class_ == target)
-            if others:
-                return words.relations.index(relation), known[target, str(others[0][0])]
-        labels = [' '.join(label) for label in known]
-        raise (at / 1).wrong(f'there is no {target!r} here; {unknown("object", target, labels)}')
-    return words.relations.index(relation), known[key]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.worldmodel import state as st
-from alpha_chaos.worldmodel.domain import Action, Audit, Cell, Domain, Role, Rule
+from alpha_chaos.worldmodel.parts import Action, Audit, Cell, Domain, Role, Rule
 from alpha_chaos.worldmodel.plan_text import Arguments, Complaint, PlanStep, read_step
 from alpha_chaos.worldmodel.scope import Fact, Name
 from alpha_chaos.worldmodel.state import Frame, Origin, State

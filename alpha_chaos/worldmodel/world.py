@@ -8,6 +8,7 @@ from typing import Any
 from alpha_chaos.plugins import unknown
 from alpha_chaos.settings_file import SettingsFile
 from alpha_chaos.worldmodel import state as st
+from alpha_chaos.worldmodel.classes import changed, class_place, parse_place
 from alpha_chaos.worldmodel.documents import (
     ObjectDocument,
     Place,
@@ -15,7 +16,7 @@ from alpha_chaos.worldmodel.documents import (
     TaskDocument,
     task_files,
 )
-from alpha_chaos.worldmodel.domain import Domain, class_place, parse_place
+from alpha_chaos.worldmodel.parts import Domain
 from alpha_chaos.worldmodel.plan_text import Plan, read_plan
 from alpha_chaos.worldmodel.run import Run, settle
 from alpha_chaos.worldmodel.scope import Fact, Scope
@@ -127,8 +128,13 @@ class World:
         named = (document.class_, str(document.id))
         if named in self.start.named:
             raise at.wrong(f'{document.class_} {document.id} is there already')
-        row = domain.changed_row(
-            domain.rows[document.class_], document.is_, document.not_, document.has, at
+        row = changed(
+            domain.words,
+            domain.rows[document.class_],
+            document.is_,
+            document.not_,
+            document.has,
+            at,
         )
         return self.start.create(named, *row)
 

@@ -7,7 +7,8 @@ import pytest
 
 from alpha_chaos.worldmodel.checks import audit_problems, task_problems
 from alpha_chaos.worldmodel.documents import task_files, worlds_folder
-from alpha_chaos.worldmodel.domain import Domain, load_domain
+from alpha_chaos.worldmodel.domain import load_domain
+from alpha_chaos.worldmodel.parts import Domain
 from alpha_chaos.worldmodel.world import load_tasks
 
 WORLDS = sorted(entry.name for entry in worlds_folder().glob('*') if entry.is_dir())
