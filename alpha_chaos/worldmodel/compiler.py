@@ -7,6 +7,7 @@ what it reads, so that a rule need be looked at again only after a write that ca
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from alpha_chaos.plugins import unknown
@@ -280,7 +281,7 @@ class Compiler(Conditions):
             parents = tuple(members(s, v)) if members else ()
             named = v[slot]
             if not isinstance(named, tuple):
-                named = (class_, str(1 + sum(1 for known, _ in s.named if known == class_)))
+                named = next((class_, str(k)) for k in count(1) if (class_, str(k)) not in s.named)
             bits, classes, row = rows[named[0] if named[0] in rows else class_]
             for parent in parents:
                 bits |= s.bits[parent] & masks

@@ -1,5 +1,6 @@
 """Conditions, and the facts derived from them."""
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -248,9 +249,13 @@ class Conditions(Amounts):
 
     def _comparison(self, raw: Sequence[Any], scope: Scope, at: Place) -> Fact:
         verb = raw[1]
-        if verb not in COMPARISONS:
-            raise (at / 1).wrong(unknown('verb of a number', verb, COMPARISONS))
         left = self.amount(raw[0], scope, at / 0)
+        if verb == 'exists':
+            none(raw[2:], verb, at)
+            number = left.get
+            return Fact(lambda s, v: not math.isnan(number(s, v)), left.reads)
+        if verb not in COMPARISONS:
+            raise (at / 1).wrong(unknown('verb of a number', verb, (*COMPARISONS, 'exists')))
         right = self.amount(one(raw[2:], verb, at), scope, at / 2)
         same_dimension([left, right], at)
         compare, a, b = COMPARISONS[verb], left.get, right.get

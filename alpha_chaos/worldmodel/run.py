@@ -11,7 +11,7 @@ from alpha_chaos.worldmodel.parts import Action, Audit, Cell, Domain, Role, Rule
 from alpha_chaos.worldmodel.plan_text import Arguments, Complaint, PlanStep, read_step
 from alpha_chaos.worldmodel.scope import Fact, Name
 from alpha_chaos.worldmodel.state import Frame, Origin, State
-from alpha_chaos.worldmodel.units import BASE, read_value
+from alpha_chaos.worldmodel.units import BASE, read_value, spoken
 from alpha_chaos.worldmodel.verdict import Failure, Kind, Link, Verdict, once
 from alpha_chaos.worldmodel.wording import say
 
@@ -80,7 +80,7 @@ class Run:
                     items = [i for i, bits in enumerate(state.bits) if bits & mask]
             for item in items:
                 self._look(audit, item, 0)
-        reached = None if self.goal is None else self.goal.test(state, [0] * 32)
+        reached = None if self.goal is None else self.goal.test(state, [])
         return Verdict(len(self._texts) - 1, once(self.failures), reached, state.now_s)
 
     def _carry_out(self, step: PlanStep, number: int) -> bool:
@@ -288,7 +288,10 @@ class Run:
                 link = link.source
 
     def _said(self, cell: Cell, frame: Frame) -> str:
-        return f'{cell.label} of {self.state.labels[cell.thing.get(self.state, frame)]}'
+        label = self.state.labels[cell.thing.get(self.state, frame)]
+        if cell.word is not None and cell.word.kind == 'flag':
+            return f'{label}: {cell.label}'
+        return f'{cell.label} of {label}'
 
     def _value(self, name: str, audit: Audit, frame: Frame) -> str:
         known: Name | None = audit.names.get(name)
@@ -296,7 +299,7 @@ class Run:
         if known is not None:
             value = frame[known.slot]
             if known.kind == 'number':
-                return f'{value:g} {BASE.get(known.dimension, "")}'.rstrip()
+                return spoken(value, BASE.get(known.dimension, 'one'))
             if known.kind == 'word':
                 return known.options[value] if value >= 0 else 'nothing'
             return state.labels[value]
@@ -313,7 +316,7 @@ class Run:
             return str(state.labels[stored])
         if cell.word.kind == 'choice':
             return str(cell.word.options[stored]) if stored != st.UNSET else 'nothing'
-        return f'{stored:g} {BASE.get(cell.word.dimension, "")}'.rstrip()
+        return spoken(stored, cell.word.unit)
 
 
 def _carry_on(rule: Rule, state: State, items: Sequence[int], seconds: float) -> None:

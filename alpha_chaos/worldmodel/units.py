@@ -46,7 +46,7 @@ _SPOKEN: dict[str, str] = {
     for spoken in words.split()
 }
 _WRITTEN = re.compile(r'([-+]?\d+(?:\.\d+)?)\s*([A-Za-z]+)')
-_IN_PLAN = re.compile(r'(\d{1,9}(?:\.\d{1,6})?)_*([a-z_]*)')
+_IN_PLAN = re.compile(r'(-?\d{1,9}(?:\.\d{1,6})?)_*([a-z_]*)')
 
 DIMENSIONS = tuple(dict.fromkeys(dimension for dimension, _, _ in _UNITS.values()))
 BASE = {'time': 's', 'temperature': 'K', 'mass': 'g', 'volume': 'ml', 'length': 'm'}
@@ -86,6 +86,13 @@ def read_quantity(written: object) -> Quantity | None:
         return None
     dimension, factor, offset = _UNITS[match[2]]
     return Quantity((float(match[1]) + offset) * factor, dimension, match[2])
+
+
+def spoken(value: float, unit: str) -> str:
+    """Return a value in the base unit as people write it, in another unit of its dimension."""
+    _, factor, offset = _UNITS[unit]
+    number = f'{value / factor - offset:.4g}'
+    return number if unit == 'one' else f'{number} {unit}'
 
 
 def read_value(word: str, dimension: str) -> float | None:

@@ -47,10 +47,11 @@ class World:
         self.start = State(domain.tables)
         self._fill(at)
         self.goal: Fact | None = None
-        self._goal_room = 0
         if isinstance(scene, TaskDocument):
             scope = Scope(objects=dict(self.start.named))
-            self.goal = domain.compiler.fact(scene.goal, scope, at / 'goal')
+            goal = domain.compiler.fact(scene.goal, scope, at / 'goal')
+            test, frame = goal.test, scope.frame()
+            self.goal = Fact(lambda s, v: test(s, frame.copy()), goal.reads)
         self.start.step = 0
         settle(domain, self.start)
         self.start.made.clear()
