@@ -16,7 +16,7 @@ from alpha_chaos.worldmodel import state as st
 from alpha_chaos.worldmodel.conditions import Conditions
 from alpha_chaos.worldmodel.documents import Place
 from alpha_chaos.worldmodel.forms import check_name, first_key, is_atom, listed, none, one, only
-from alpha_chaos.worldmodel.scope import Amount, Change, Scope, Thing, joined
+from alpha_chaos.worldmodel.scope import Amount, Change, Read, Scope, Thing, joined
 from alpha_chaos.worldmodel.state import Frame, State
 from alpha_chaos.worldmodel.units import read_quantity
 from alpha_chaos.worldmodel.vocabulary import StateWord
@@ -30,7 +30,7 @@ class Compiler(Conditions):
     def changes(self, raw: Any, scope: Scope, at: Place, over_time: bool = False) -> Change:
         """Return effects, one after the other.
 
-            :param over_time: relax and grow may be among them; the piece of time is in slot 0
+        :param over_time: relax and grow may be among them; the piece of time is in slot 0
         :raises BadSetting: with file, line and key
         """
         parts = listed(raw, at)
@@ -68,13 +68,13 @@ class Compiler(Conditions):
             relation = self.relation(rest[0], at / 2)
             target = self.thing(rest[1], scope, at / 3)
             get, reach = subject.get, target.get
-            return Change(
-                lambda s, v: s.go(get(s, v), relation, reach(s, v)), subject.reads | target.reads
-            )
+            reads = subject.reads | target.reads | {Read(st.PLACE, subject.path)}
+            return Change(lambda s, v: s.go(get(s, v), relation, reach(s, v)), reads)
         if verb == 'goes nowhere':
             none(rest, verb, at)
             get = subject.get
-            return Change(lambda s, v: s.go(get(s, v), st.NOWHERE, st.NOTHING), subject.reads)
+            reads = subject.reads | {Read(st.PLACE, subject.path)}
+            return Change(lambda s, v: s.go(get(s, v), st.NOWHERE, st.NOTHING), reads)
         verbs = ('becomes', 'becomes not', 'goes', 'goes nowhere')
         raise (at / 1).wrong(unknown('effect on an object', verb, verbs))
 
@@ -90,16 +90,17 @@ class Compiler(Conditions):
         if not flags:
             raise at.wrong('which flag?')
         get = subject.get
+        reads = subject.reads | {Read(index, subject.path) for index, _ in flags}
         if len(flags) == 1:
             ((index, mask),) = flags
-            return Change(lambda s, v: s.set_flag(index, mask, get(s, v), on), subject.reads)
+            return Change(lambda s, v: s.set_flag(index, mask, get(s, v), on), reads)
 
         def set_all(s: State, v: Frame) -> None:
             item = get(s, v)
             for index, mask in flags:
                 s.set_flag(index, mask, item, on)
 
-        return Change(set_all, subject.reads)
+        return Change(set_all, reads)
 
     def _state_change(self, raw: Sequence[Any], scope: Scope, at: Place) -> Change:
         if not isinstance(raw[0], Mapping):
@@ -109,7 +110,8 @@ class Compiler(Conditions):
         verb, rest = raw[1], raw[2:]
         word, subject = self.state_of(raw[0], scope, at / 0)
         self._changeable(word, at / 0)
-        index, column, get, reads = word.index, word.column, subject.get, subject.reads
+        index, column, get = word.index, word.column, subject.get
+        reads = subject.reads | {Read(word.index, subject.path)}
         if word.kind == 'set':
             return self._set_change(word, subject, raw, scope, at)
         if word.kind == 'flag':
@@ -118,7 +120,8 @@ class Compiler(Conditions):
             raise (at / 1).wrong(unknown(f'effect on a {word.kind}', verb, ('becomes',)))
         value = one(rest, verb, at)
         if word.kind == 'choice':
-            if value in scope.names and scope.names[value].kind == 'word':
+            role = scope.names.get(value) if isinstance(value, str) else None
+            if role and role.kind == 'word':
                 number = self.element(word.options, value, scope, at / 2).get
                 return Change(lambda s, v: s.write(index, column, get(s, v), number(s, v)), reads)
             option = word.option(value, at / 2)
@@ -145,7 +148,7 @@ class Compiler(Conditions):
             raise (at / 2).wrong('a difference of temperatures is written in K')
         index, column, get, number = word.index, word.column, subject.get, amount.get
         width = self.words.width
-        reads = subject.reads | amount.reads
+        reads = subject.reads | amount.reads | {Read(index, subject.path)}
         if verb == 'becomes':
             return Change(
                 lambda s, v: s.write_number(index, column, get(s, v), number(s, v)), reads
@@ -163,7 +166,8 @@ class Compiler(Conditions):
         self, word: StateWord, subject: Thing, raw: Sequence[Any], scope: Scope, at: Place
     ) -> Change:
         verb, rest = raw[1], raw[2:]
-        index, column, get, reads = word.index, word.column, subject.get, subject.reads
+        index, column, get = word.index, word.column, subject.get
+        reads = subject.reads | {Read(word.index, subject.path)}
         if verb == 'loses all':
             none(rest, verb, at)
             return Change(lambda s, v: s.lose(index, column, get(s, v), None), reads)
@@ -328,7 +332,7 @@ class Compiler(Conditions):
             new = end if tau <= 0 else end + (now - end) * math.exp(-v[0] / tau)
             if -close < new - end < close:
                 new = end
-            s.write_number(index, column, get(s, v), new)
+            s.later.append((index, column, get(s, v), new))
 
         return Change(relax, reads | goal.reads | over.reads)
 
@@ -343,7 +347,7 @@ class Compiler(Conditions):
             every = time(s, v)
             if every > 0:
                 now: float = s.values[place(s, v)]
-                s.write_number(index, column, get(s, v), now + amount(s, v) * v[0] / every)
+                s.later.append((index, column, get(s, v), now + amount(s, v) * v[0] / every))
 
         return Change(grow, reads | by.reads | per.reads)
 

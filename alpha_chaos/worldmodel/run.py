@@ -320,12 +320,16 @@ class Run:
 
 
 def _carry_on(rule: Rule, state: State, items: Sequence[int], seconds: float) -> None:
+    """Let a process go on, for all its objects at once: no order of objects matters."""
     do = rule.change.do
     for item in items:
         frame = rule.applies(state, item)
         if frame is not None:
             frame[0] = seconds
             do(state, frame)
+    for state_number, column, item, value in state.later:
+        state.write_number(state_number, column, item, value)
+    state.later.clear()
 
 
 def settle(domain: Domain, state: State) -> None:

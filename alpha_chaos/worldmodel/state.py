@@ -95,6 +95,7 @@ class State:
         'children',
         'classes',
         'labels',
+        'later',
         'made',
         'members',
         'named',
@@ -125,6 +126,7 @@ class State:
         self.made: dict[int, Stamp] = {}
         self.pending: list[set[int]] = [set() for _ in range(tables.rules)]
         self.touched: set[int] = set()
+        self.later: list[tuple[int, int, int, float]] = []  # numbers of a process, not yet written
         self.step = 0
         self.now_s = 0.0
         self.stamp = START
@@ -147,6 +149,7 @@ class State:
         other.made = self.made.copy()
         other.pending = [rule.copy() for rule in self.pending]
         other.touched = self.touched.copy()
+        other.later = []
         other.step = self.step
         other.now_s = self.now_s
         other.stamp = self.stamp

@@ -352,9 +352,11 @@ def random_plan(kitchen: Domain, rng: np.random.Generator, length: int) -> list[
     lines = []
     for _ in range(length):
         if rng.random() < 0.4:  # else the hands are full after a few steps
-            item, target = rng.choice(names, 2)
-            verb = rng.choice(['PUT_ON', 'PUT_IN'])
-            lines += [f'[GRAB] {item}', f'[{verb}] {item} {target}']
+            item = f'<{rng.choice(["chicken", "lettuce", "milk", "knife", "pan", "board"])}> (1)'
+            target = rng.choice(
+                ['ON] {} <board>', 'ON] {} <stove>', 'IN] {} <pan>', 'IN] {} <bowl>']
+            )
+            lines += [f'[GRAB] {item}', f'[PUT_{target.format(item)} (1)']
             continue
         name = str(rng.choice(list(kitchen.actions)))
         words = []
