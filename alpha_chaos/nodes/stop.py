@@ -25,6 +25,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._raises = True
+        self._came = False
         self._pipe: tuple[int, ...] = ()
         self._thread: threading.Thread | None = None
         for number in SIGNALS:
@@ -40,6 +41,9 @@ class StopSignals:
         os.set_blocking(writable, False)
         signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
         self._raises = False
+        if self._came:  # and what it raised was lost: in a destructor or a callback from C
+            stopped.set_result(None)
+            return stopped
 
         def pass_on() -> None:
             if os.read(readable, 1):
@@ -60,6 +64,7 @@ class StopSignals:
             os.close(readable)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._came = True
         if self._raises:
             self._raises = False
             raise KeyboardInterrupt
