@@ -97,7 +97,8 @@ class SettingsFile:
             location = first['loc']
             if first['type'] == 'extra_forbidden':
                 owner = _model_at(model, location[:-1])
-                known = owner.model_fields if owner else ()
+                fields = owner.model_fields.items() if owner else ()
+                known = [field.alias or name for name, field in fields]
                 text = _spelled(location[:-1], unknown('key', location[-1], known))
             elif first['type'] == 'missing':
                 text = _spelled(location[:-1], f'the key {location[-1]!r} is missing')

@@ -56,7 +56,7 @@ class Compiler(Conditions):
         verb, rest = raw[1], raw[2:]
         kind = self.kind(raw[0], scope)
         if kind in ('number', 'choice', 'set') or (
-            isinstance(raw[0], Mapping) and next(iter(raw[0])) in self.words.states
+            isinstance(raw[0], Mapping) and next(iter(raw[0]), None) in self.words.states
         ):
             return self._state_change(raw, scope, at)
         subject = self.thing(raw[0], scope, at / 0)
@@ -253,14 +253,14 @@ class Compiler(Conditions):
 
     def _create(self, raw: Mapping[str, Any], scope: Scope, at: Place) -> Change:
         name, class_ = raw['create'], raw.get('class')
-        role = scope.names.get(name)
         check_name(name, at / 'create')
+        role = scope.names.get(name)
         if role is None:
             role = scope.add(name, 'new')
         elif role.kind != 'new':
             raise (at / 'create').wrong(f'{name!r} is there already')
         class_ = class_ or role.class_
-        if class_ not in self.rows:
+        if not isinstance(class_, str) or class_ not in self.rows:
             raise (at / 'class').wrong(unknown('class that objects can have', class_, self.rows))
         role.kind = 'object'
         slot, rows = role.slot, self.rows
@@ -302,8 +302,10 @@ class Compiler(Conditions):
     def _inherited(self, raw: Any, at: Place) -> tuple[int, list[tuple[int, int]]]:
         masks, columns = 0, []
         for i, word in enumerate(listed(raw, at)):
-            known = self.words.states.get(word)
-            if word in self.words.properties or (known and known.kind == 'flag'):
+            known = self.words.states.get(word) if isinstance(word, str) else None
+            if (isinstance(word, str) and word in self.words.properties) or (
+                known and known.kind == 'flag'
+            ):
                 masks |= self.words.bit(word)
             elif known and known.kind == 'set':
                 columns.append((known.index, known.column))

@@ -149,7 +149,7 @@ class _Builder:
             options = tuple(what)
             slot = scope.add(name, 'word', options=options).slot
             return Role(name, optional, 'word', slot, options=options)
-        if what not in self.compiler.rows:
+        if not isinstance(what, str) or what not in self.compiler.rows:
             raise (at / kind).wrong(
                 unknown('class that objects can have', what, self.compiler.rows)
             )

@@ -23,9 +23,9 @@ _UNITS: dict[str, tuple[str, float, float]] = {
     'portion': ('count', 1.0, 0.0),
     'one': ('number', 1.0, 0.0),
 }
-# As plans write them, in lower case.
-_SPOKEN: dict[str, str] = {
-    spoken: unit
+# As plans write them, in lower case, by dimension: 5_m is a time or a length.
+_SPOKEN: dict[tuple[str, str], str] = {
+    (_UNITS[unit][0], spoken): unit
     for unit, words in {
         's': 's sec secs second seconds',
         'min': 'm min mins minute minutes',
@@ -37,7 +37,7 @@ _SPOKEN: dict[str, str] = {
         'kg': 'kg kilogram kilograms',
         'ml': 'ml milliliter milliliters millilitre millilitres',
         'l': 'l liter liters litre litres',
-        'm': 'meter meters metre metres',
+        'm': 'm meter meters metre metres',
         'mm': 'mm millimeter millimeters',
         'N': 'n newton newtons',
         'piece': 'piece pieces portion portions',
@@ -107,8 +107,8 @@ def read_value(word: str, dimension: str) -> float | None:
     number, spoken = float(match[1]), match[2].strip('_')
     if not spoken:
         return None if dimension == 'temperature' else number
-    unit = _SPOKEN.get(spoken)
-    if unit is None or _UNITS[unit][0] != dimension:
+    unit = _SPOKEN.get((dimension, spoken))
+    if unit is None:
         return None
     _, factor, offset = _UNITS[unit]
     return (number + offset) * factor
