@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -147,7 +147,7 @@ def _model_at(annotation: Any, location: Sequence[str | int]) -> type[BaseModel]
             return annotation
         field = annotation.model_fields.get(str(location[0]))
         return field and _model_at(field.annotation, location[1:])
-    if location and isinstance(location[0], int):
+    if location and (isinstance(location[0], int) or get_origin(annotation) is dict):
         location = location[1:]
     inner = (_model_at(argument, location) for argument in get_args(annotation))
     return next((model for model in inner if model), None)
