@@ -1,0 +1,220 @@
+"""Plan steps judged in a second: in our world model, and beside the public release's executor.
+
+    python bench/worldmodel.py                                       our engine, and its memory
+    python bench/worldmodel.py --data DIR                            also the release's rules
+    python bench/worldmodel.py --data DIR --release CHECKOUT         also its executor, compared
+
+CHECKOUT is a working copy of the release's repository; nothing of it is part of this one.
+"""
+
+import argparse
+import gc
+import importlib
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from release_plans import plans
+
+from alpha_chaos.worldmodel.documents import SceneDocument
+from alpha_chaos.worldmodel.domain import compile_domain, load_domain, read_world
+from alpha_chaos.worldmodel.plan_text import read_plan_file
+from alpha_chaos.worldmodel.release.data import ACTIONS, TASKS, Release, load_release
+from alpha_chaos.worldmodel.release.judge import ReleaseWorld
+from alpha_chaos.worldmodel.verdict import Verdict
+from alpha_chaos.worldmodel.world import World, load_tasks, task_world
+
+OBJECTS = 60
+Job = tuple[Callable[[str], Verdict], str]
+
+
+def cpu_s(call: Callable[[], Any]) -> float:
+    """Return the CPU time that a call takes."""
+    gc.collect()
+    started = time.process_time()
+    call()
+    return time.process_time() - started
+
+
+def best_s(call: Callable[[], Any], runs: int) -> float:
+    """Return the CPU time of the least disturbed of several runs."""
+    return min(cpu_s(call) for _ in range(runs))
+
+
+# ---- our engine
+
+
+def small_kitchen(count: int) -> list[Job]:
+    """Return plans for the kitchen that the tests use, with as many objects as a real one."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test' / 'unit'))
+    text = importlib.import_module('small_worlds').KITCHEN
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'world.yaml'
+        path.write_text(text, encoding='utf-8')
+        domain = compile_domain(read_world(path))
+    classes = [n for n, c in domain.files.document.classes.items() if c.like and not c.abstract]
+    objects = [
+        {'class': classes[i % len(classes)], 'id': 1 + i // len(classes)}
+        for i in range(OBJECTS - 5)
+    ]
+    scene = SceneDocument.model_validate({'objects': objects})
+    world = World(domain, scene, domain.files.place('scenes', 'salad'))
+    names = [f'<{name}> ({id_})' for name, id_ in world.objects if name in classes]
+    return [(world.judge, errand(np.random.default_rng(seed), names)) for seed in range(count)]
+
+
+def errand(rng: np.random.Generator, names: Sequence[str]) -> str:
+    """Return a plan of some forty steps: things are moved, heated and waited for."""
+    lines = ['[SWITCH_ON] <stove> (1)', '[GRAB] <pan> (1)', '[PUT_ON] <pan> (1) <stove> (1)']
+    for _ in range(16):
+        item = str(rng.choice(names))
+        place = str(rng.choice(['IN] {} <pan>', 'IN] {} <bowl>', 'ON] {} <board>']))
+        lines += [f'[GRAB] {item}', f'[PUT_{place.format(item)} (1)']
+        if rng.random() < 0.25:
+            lines.append(f'[WAIT] <{rng.integers(1, 20)}_minutes>')
+    return '\n'.join([*lines, '[SWITCH_OFF] <stove> (1)'])
+
+
+def own_world(name: str, count: int) -> list[Job]:
+    """Return the golden plans of a world's tasks, again and again, each a step shorter."""
+    domain = load_domain(name)
+    tasks = load_tasks(domain).values()
+    worlds = [(task_world(domain, task).judge, task.document.golden.split('\n')) for task in tasks]
+    jobs: list[Job] = []
+    while len(jobs) < count:
+        for judge, lines in worlds:
+            left_out = len(jobs) % len(lines)
+            jobs.append((judge, '\n'.join(lines[:left_out] + lines[left_out + 1 :])))
+    return jobs[:count]
+
+
+def show_engine(jobs: list[Job], runs: int) -> None:
+    """Print steps a second of our engine, and what 10 000 plans leave behind."""
+    steps = sum(judge(plan).steps for judge, plan in jobs)
+    seconds = best_s(lambda: [judge(plan) for judge, plan in jobs], runs)
+    print(f'our engine, {len(jobs)} plans, {steps} steps: {steps / seconds:,.0f} steps/s')
+    show_memory('our engine', jobs)
+
+
+def show_memory(who: str, jobs: Sequence[Job]) -> None:
+    """Print how resident memory grows over 10 000 plans, after the first thousand."""
+    process = psutil.Process()
+    sizes = []
+    for i in range(11_000):
+        judge, plan = jobs[i % len(jobs)]
+        judge(plan)
+        if i % 1000 == 999:
+            gc.collect()
+            sizes.append(process.memory_info().rss)
+    growth = (sizes[-1] - sizes[0]) / 1e6
+    print(f'{who}, 10 000 plans: {growth:+.1f} MB over {sizes[0] / 1e6:.0f} MB')
+
+
+# ---- the release
+
+
+def show_release(data: Path, checkout: Path | None, per_task: int, runs: int) -> None:
+    """Print steps a second by the release's rules, and beside its own executor if given."""
+    release = load_release(data)
+    texts = list(plans(release, per_task, seed=1))
+    steps = sum(text.count('\n') + 1 for _, text in texts)
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for i, (task, text) in enumerate(texts):
+            path = Path(folder) / f'{i}.txt'
+            path.write_text(text, encoding='utf-8')
+            files.append((task, path))
+
+        def fresh() -> dict[str, ReleaseWorld]:
+            read = load_release(data)
+            return {name: ReleaseWorld(read, task) for name, task in read.tasks.items()}
+
+        def ours(worlds: dict[str, ReleaseWorld]) -> list[Verdict]:
+            return [worlds[task].judge(read_plan_file(path)) for task, path in files]
+
+        first_s = cpu_s(lambda: ours(fresh()))
+        worlds = fresh()
+        ours_s = best_s(lambda: ours(worlds), runs + 1)
+        print(f'{len(files)} plans of {len(release.tasks)} tasks, {steps} steps, from files')
+        print(f'release rules, ours: {steps / ours_s:,.0f} steps/s')
+        print(f'release rules, ours, first look, reading the data: {steps / first_s:,.0f} steps/s')
+        show_memory('release rules', [(worlds[task].judge, text) for task, text in texts])
+        if checkout is None:
+            return
+        machine = executor(checkout, data)
+
+        def theirs() -> None:
+            for task, path in files:
+                machine(task).execute_plan_file(str(path))
+
+        theirs_s = best_s(theirs, runs)
+        print(f'release executor: {steps / theirs_s:,.0f} steps/s')
+        print(f'ratio: {theirs_s / ours_s:.1f}; at first look {theirs_s / first_s:.1f}')
+        compare(release, files, worlds, machine)
+
+
+def executor(checkout: Path, data: Path) -> Callable[[str], Any]:
+    """Return what makes the release's own state machine for a task."""
+    sys.path.insert(0, str(checkout))
+    kind = importlib.import_module('simmer.state_machine').KitchenStateMachine
+    return lambda task: kind(str(data / TASKS / task / f'env_{task}.json'), str(data / ACTIONS))
+
+
+def compare(
+    release: Release,
+    files: Sequence[tuple[str, Path]],
+    worlds: dict[str, ReleaseWorld],
+    machine: Callable[[str], Any],
+) -> None:
+    """Print on how many plans the verdicts differ: kind, step and reversibility, in order.
+
+    Texts are ours; so each text of theirs must always go with the same text of ours.
+    """
+    there, back, kinds, differ = {}, {}, set(), 0
+    for task, path in files:
+        state = machine(task)
+        state.execute_plan_file(str(path))
+        expected = [
+            ((f['failure_type'].value, f['reversible'], f['steps'][0]), f['reason'])
+            for f in state.deduplicated_failures()
+        ]
+        found = [
+            ((f.kind, f.reversible, f.step), (f.rule, f.message))
+            for f in worlds[task].judge(read_plan_file(path)).failures
+        ]
+        same = [a for a, _ in expected] == [b for b, _ in found] and all(
+            there.setdefault(a, b) == b and back.setdefault(b, a) == a
+            for (_, a), (_, b) in zip(expected, found, strict=True)
+        )
+        differ += not same
+        kinds |= {re.sub(r"'.*|by raw .*|unwashed .*", '', text) for _, text in expected}
+    print(f'verdicts differ on {differ} of {len(files)} plans')
+    print(f'{len(kinds)} kinds of failure, {len(there)} texts, seen on {len(release.tasks)} tasks')
+
+
+def main() -> None:
+    """Print what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('--world', help='a world with tasks; without it a small kitchen')
+    parser.add_argument('--data', type=Path, help="folder of the public release's data")
+    parser.add_argument('--release', type=Path, help="working copy of the release's repository")
+    parser.add_argument('--plans', type=int, default=500, help='plans for our engine')
+    parser.add_argument('--per-task', type=int, default=30, help='plans a task of the release')
+    parser.add_argument('--runs', type=int, default=3, help='of which the best counts')
+    given = parser.parse_args()
+    jobs = own_world(given.world, given.plans) if given.world else small_kitchen(given.plans)
+    show_engine(jobs, given.runs)
+    if given.data:
+        show_release(given.data, given.release, given.per_task, given.runs)
+
+
+if __name__ == '__main__':
+    main()
