@@ -67,7 +67,10 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
             executor = EventsExecutor()
             for make in makers:
                 nodes.append(make())
-                executor.add_node(nodes[-1])
+                # An executor that was interrupted here never ends (rclpy 7.1.6): it spins in its
+                # destructor.
+                with signals.held():
+                    executor.add_node(nodes[-1])
         except (BadSetting, *_BAD_ARGUMENTS) as error:
             return _refuse(error)
         stopped = signals.wake(executor)

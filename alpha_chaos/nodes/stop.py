@@ -8,6 +8,8 @@ accepting a goal). Here the context lives until the nodes are gone.
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -30,6 +32,15 @@ class StopSignals:
         self._thread: threading.Thread | None = None
         for number in SIGNALS:
             signal.signal(number, self._on_signal)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let a signal wait until the end of what must not be torn apart."""
+        raises, self._raises = self._raises, False
+        yield
+        if raises and self._came:
+            raise KeyboardInterrupt
+        self._raises = raises
 
     def wake(self, executor: Any) -> Future:
         """Return a future that is done, on the executor's thread, once a signal has come.
