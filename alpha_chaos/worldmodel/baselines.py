@@ -20,7 +20,7 @@ def baseline(kind: str, golden: Plan, task: str) -> Plan:
         return Plan(())
     if kind == 'shuffled':
         rng = np.random.default_rng(zlib.crc32(f'shuffled/{task}'.encode()))
-        return Plan(tuple(steps[i] for i in rng.permutation(len(steps))))
+        return Plan.of(steps[i] for i in rng.permutation(len(steps)))
     if kind == 'truncated':
-        return Plan(steps[: len(steps) // 2])
+        return Plan.of(steps[: len(steps) // 2])
     return golden

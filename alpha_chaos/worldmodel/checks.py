@@ -57,7 +57,7 @@ def task_problems(domain: Domain, task: Task) -> list[str]:
 
 
 def _without(world: World, plan: Plan, left_out: int) -> Verdict:
-    return world.judge(Plan(plan.steps[:left_out] + plan.steps[left_out + 1 :]))
+    return world.judge(Plan.of(plan.steps[:left_out] + plan.steps[left_out + 1 :]))
 
 
 def _rules(verdict: Verdict) -> set[str]:

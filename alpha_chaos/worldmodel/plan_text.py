@@ -5,8 +5,9 @@ length: a plan is what a language model wrote, so what is wrong with it is a res
 """
 
 import re
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,22 +48,27 @@ class Complaint:
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps of a plan, and what is wrong with its text."""
+    """The steps of a plan, and what is wrong with its text.
 
-    steps: tuple[PlanStep, ...]
-    complaints: tuple[Complaint, ...] = field(default=())
+    :param lines: one a step, without its number; a line with brackets and no action is none
+    """
+
+    lines: tuple[str, ...]
+    complaints: tuple[Complaint, ...] = ()
+
+    @classmethod
+    def of(cls, steps: Iterable[PlanStep]) -> 'Plan':
+        """Return the plan of some steps."""
+        return cls(tuple(step.text for step in steps))
+
+    @cached_property
+    def steps(self) -> tuple[PlanStep, ...]:
+        """Return the steps."""
+        return tuple(step for step in map(read_step, self.lines) if step is not None)
 
 
 def read_step(line: str) -> PlanStep | None:
     """Return the step on a line; None if there is none on it."""
-    start = line.find('[')
-    if start < 0:
-        return None
-    return _read_step(line if '<' in line[:start] else line[start:])
-
-
-@lru_cache(maxsize=32_768)  # plans repeat each other, but for the number of the step
-def _read_step(line: str) -> PlanStep | None:
     action = _ACTION.search(line)
     if action is None:
         return None
@@ -83,7 +89,7 @@ def read_plan(text: str | bytes) -> Plan:
     if '\0' in text:
         message = f'the plan is no text: character {text.index(chr(0))} is NUL'
         return Plan((), (Complaint(0, 'not_text', message),))
-    steps: list[PlanStep] = []
+    lines: list[str] = []
     complaints: list[Complaint] = []
     for line in text.replace('\r\n', '\n').replace('\r', '\n').split('\n'):
         start = line.find('[')
@@ -91,20 +97,17 @@ def read_plan(text: str | bytes) -> Plan:
             continue
         if len(line) > MAX_LINE:
             message = f'a line of {len(line)} characters is no step; {MAX_LINE} are enough'
-            complaints.append(Complaint(len(steps) + 1, 'line_too_long', message))
+            complaints.append(Complaint(len(lines) + 1, 'line_too_long', message))
             continue
-        step = _read_step(line if '<' in line[:start] else line[start:])
-        if step is None:
-            continue
-        if len(steps) == MAX_STEPS:
+        if len(lines) == MAX_STEPS:
             message = f'the plan has more than {MAX_STEPS} steps; the rest is not carried out'
             complaints.append(Complaint(MAX_STEPS, 'too_many_steps', message))
             break
-        steps.append(step)
-    if not steps and not complaints and text.strip():
+        lines.append(line if '<' in line[:start] else line[start:])
+    if not complaints and text.strip() and not any(map(_ACTION.search, lines)):
         message = 'the text has no step, such as: 1. [GRAB] <cup> (1)'
         complaints.append(Complaint(0, 'no_steps', message))
-    return Plan(tuple(steps), tuple(complaints))
+    return Plan(tuple(lines), tuple(complaints))
 
 
 def read_plan_file(path: Path) -> Plan:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from alpha_chaos.worldmodel.plan_text import Plan, PlanStep, read_plan
+from alpha_chaos.worldmodel.plan_text import Plan, PlanStep, read_plan, read_step
 from alpha_chaos.worldmodel.release import rules
 from alpha_chaos.worldmodel.release.data import Release, ReleaseTask
 from alpha_chaos.worldmodel.release.kitchen import (
@@ -16,7 +16,6 @@ from alpha_chaos.worldmodel.release.kitchen import (
 from alpha_chaos.worldmodel.release.words import COOKED, DIRTY, EDIBLE, ON, PROTEIN, RAW, P, S
 from alpha_chaos.worldmodel.verdict import Failure, Kind, Verdict
 
-VALUES = frozenset(('duration', 'temperature'))
 MADE_HERE = 'product_name'  # the role that names something new
 HOT = frozenset(('stove', 'oven', 'grill', 'air_fryer'))
 
@@ -48,25 +47,28 @@ class ReleaseWorld:
         self.strict = strict
         self._start = start(task.environment)
         self._watched = _watched(self._start)
-        self._steps: dict[PlanStep, rules.Step] = {}
+        self._steps: dict[str, rules.Step | None] = {}  # by line
 
     def judge(self, text: str | bytes | Plan) -> Verdict:
         """Return the verdict on a plan."""
         plan = text if isinstance(text, Plan) else read_plan(text)
-        if (
-            len(self._start.names.text) > MAX_NAMES or len(self._steps) > MAX_NAMES
-        ):  # odd names must not pile up over many plans
-            self._start = start(self.task.environment)
-            self._steps.clear()
         known = self._steps
-        steps = [known.get(step) or self._bound(step) for step in plan.steps]
+        if len(self._start.names.text) > MAX_NAMES or len(known) > MAX_NAMES:
+            # What odd plans said must not pile up.
+            self._start = start(self.task.environment)
+            known.clear()
+        steps = [known[line] if line in known else self._bound(line) for line in plan.lines]
         found: Found = {}
         for complaint in plan.complaints:
             if complaint.rule != 'no_steps' or self.strict:
                 _fail(found, complaint.step, complaint.rule, 'syntax', complaint.message)
         kitchen = Kitchen(self._start)
         strict = self.strict
-        for number, step in enumerate(steps, 1):
+        number = 0
+        for step in steps:
+            if step is None:
+                continue
+            number += 1
             wrong, (checks, effects), objects, doubtful = step
             right = True
             if wrong or doubtful:
@@ -86,49 +88,37 @@ class ReleaseWorld:
         for failure in self._last_look(kitchen):
             found.setdefault((failure.rule, failure.message), failure)
         served = kitchen.served if self.strict else None
-        return Verdict(len(steps), tuple(found.values()), served)
+        return Verdict(number, tuple(found.values()), served)
 
     # ---- steps
 
-    def _bound(self, step: PlanStep) -> rules.Step:
-        roles = self.release.actions.get(step.action)
-        if roles is None or step.action not in rules.ACTIONS:
-            what = 'is no action' if roles is None else 'is an action without rules'
-            wrong = ('unknown_action', 'immediate', f'{step.action} {what}')
-            made = rules.Step((wrong,), rules.NOTHING_DONE)  # type: ignore[arg-type]
-        else:
-            made = self._with_objects(step, roles)
-        self._steps[step] = made
+    def _bound(self, line: str) -> rules.Step | None:
+        step = read_step(line)
+        made = step and self._with_objects(step)
+        self._steps[line] = made
         return made
 
-    def _with_objects(self, step: PlanStep, roles: Sequence[str]) -> rules.Step:
-        count, least = len(step.arguments), sum(not role.endswith('?') for role in roles)
-        if not least <= count <= len(roles):
-            wanted = f'at least {least}' if count < least else f'at most {len(roles)}'
-            message = f'{step.action} has {count} arguments, {wanted} are right'
-            return rules.Step((('argument_count', 'syntax', message),), rules.NOTHING_DONE)
-        given, names = [], []
-        for role, (name, id_) in zip(
-            roles[_skipped(roles, count) :], step.arguments, strict=False
-        ):
-            role = role.rstrip('?')
-            if role not in VALUES:
-                given.append(role)
-                names.append(f'{name}_{id_}' if id_ else name)
-        wrong: tuple[rules.Wrong, ...] = ()
-        if len(set(names)) < len(names):
-            wrong = tuple(_named_twice(names, given))
-        known, numbers = tuple(given), [self._start.names(name) for name in names]
-        return rules.Step(
-            wrong,
-            rules.compiled(step.action, known, self.strict),
-            (*numbers, NO_ONE),
-            tuple(
-                (number, role)
-                for number, role in zip(numbers, known, strict=True)
-                if role != MADE_HERE and number not in self._start.called
-            ),
+    def _with_objects(self, step: PlanStep) -> rules.Step:
+        signature = rules.signature(
+            self.release.actions, step.action, len(step.arguments), self.strict
         )
+        if not isinstance(signature, rules.Signature):
+            return rules.Step((signature,), rules.NOTHING_DONE)
+        action, given, values = signature
+        names = [f'{name}_{id_}' if id_ else name for name, id_ in step.arguments]
+        for at in values:
+            del names[at]
+        begin, of = self._start, self._start.names
+        numbers = [of(name) for name in names]
+        wrong: tuple[rules.Wrong, ...] = ()
+        if len(set(numbers)) < len(numbers):
+            wrong = tuple(_named_twice(names, given))
+        doubtful = [
+            (number, role)
+            for number, role in zip(numbers, given, strict=True)
+            if number not in begin.called and role != MADE_HERE
+        ]
+        return rules.Step(wrong, action, (*numbers, NO_ONE), tuple(doubtful))
 
     # ---- the last look around
 
@@ -191,14 +181,6 @@ def _fail(found: Found, number: int, rule: str, kind: Kind, message: str) -> Non
     key = (rule, message)
     if key not in found:
         found[key] = Failure(number, rule, kind, True, message)
-
-
-def _skipped(roles: Sequence[str], count: int) -> int:
-    """Return how many optional roles at the front are skipped for so many arguments."""
-    skip = 0
-    while skip < len(roles) - count and roles[skip].endswith('?'):
-        skip += 1
-    return skip
 
 
 def _named_twice(names: Sequence[str], given: Sequence[str]) -> Iterator[rules.Wrong]:
