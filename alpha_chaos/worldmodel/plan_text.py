@@ -16,7 +16,7 @@ MAX_STEPS = 10_000
 MAX_LINE = 2_000  # characters; a step of four long names has about 200
 
 _ACTION = re.compile(r'\[(\w+)\]')
-_ARGUMENT = re.compile(r'<(\w+)>\s*(?:\((\w+)\))?')
+_ARGUMENT = re.compile(r'<([\w.-]+)>\s*(?:\((\w+)\))?')  # values may have a point and a sign
 
 Arguments = tuple[tuple[str, str], ...]  # name and id; the id is empty for values
 
@@ -67,12 +67,15 @@ class Plan:
         return tuple(step for step in map(read_step, self.lines) if step is not None)
 
 
-def read_step(line: str) -> PlanStep | None:
-    """Return the step on a line; None if there is none on it."""
+def read_step(line: str, argument: re.Pattern[str] = _ARGUMENT) -> PlanStep | None:
+    """Return the step on a line; None if there is none on it.
+
+    :param argument: what an argument looks like, with groups for name and id
+    """
     action = _ACTION.search(line)
     if action is None:
         return None
-    return PlanStep(action[1].lower(), tuple(_ARGUMENT.findall(line)))
+    return PlanStep(action[1].lower(), tuple(argument.findall(line)))
 
 
 def read_plan(text: str | bytes) -> Plan:

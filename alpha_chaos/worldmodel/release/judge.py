@@ -1,5 +1,6 @@
 """The verdict of the release on a plan, and a stricter one by the same rules."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from alpha_chaos.worldmodel.plan_text import Plan, PlanStep, read_plan, read_step
@@ -16,6 +17,7 @@ from alpha_chaos.worldmodel.release.kitchen import (
 from alpha_chaos.worldmodel.release.words import COOKED, DIRTY, EDIBLE, ON, PROTEIN, RAW, P, S
 from alpha_chaos.worldmodel.verdict import Failure, Kind, Verdict
 
+_ARGUMENT = re.compile(r'<(\w+)>\s*(?:\((\w+)\))?')  # the release knows no point and no sign
 MADE_HERE = 'product_name'  # the role that names something new
 HOT = frozenset(('stove', 'oven', 'grill', 'air_fryer'))
 
@@ -93,7 +95,7 @@ class ReleaseWorld:
     # ---- steps
 
     def _bound(self, line: str) -> rules.Step | None:
-        step = read_step(line)
+        step = read_step(line, _ARGUMENT)
         made = step and self._with_objects(step)
         self._steps[line] = made
         return made
