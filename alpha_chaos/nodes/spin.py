@@ -66,10 +66,10 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             executor = EventsExecutor()
             for make in makers:
-                nodes.append(make())
-                # An executor that was interrupted here never ends (rclpy 7.1.6): it spins in its
-                # destructor.
+                # What is interrupted in here can hang when it goes (rclpy 7.1.6): a node half made
+                # in its DDS participant, an executor in its destructor.
                 with signals.held():
+                    nodes.append(make())
                     executor.add_node(nodes[-1])
         except (BadSetting, *_BAD_ARGUMENTS) as error:
             return _refuse(error)
