@@ -21,6 +21,7 @@ from alpha_chaos.worldmodel.plan_text import Plan, read_plan
 from alpha_chaos.worldmodel.run import Run, settle
 from alpha_chaos.worldmodel.scope import Fact, Scope
 from alpha_chaos.worldmodel.state import State
+from alpha_chaos.worldmodel.things import CONCRETE
 from alpha_chaos.worldmodel.verdict import Verdict
 
 
@@ -52,8 +53,7 @@ class World:
             goal = domain.compiler.fact(scene.goal, scope, at / 'goal')
             test, frame = goal.test, scope.frame()
             self.goal = Fact(lambda s, v: test(s, frame.copy()), goal.reads)
-        self.start.step = 0
-        settle(domain, self.start)
+            settle(domain, self.start)
         self.start.made.clear()
         self.start.touched.clear()
 
@@ -101,6 +101,9 @@ class World:
             place, defined = class_place(domain.files, document.class_)
             if place is not None:
                 self._put(number, place, defined, where)
+        self._refer(st.AGENT, agent.has, agent_at / 'has')
+        for number, document, where in placed:
+            self._refer(number, document.has, where / 'has')
 
     def _listed(self, at: Place) -> list[tuple[ObjectDocument, Place]]:
         files = self.domain.files
@@ -134,10 +137,42 @@ class World:
             domain.rows[document.class_],
             document.is_,
             document.not_,
-            document.has,
+            {k: v for k, v in document.has.items() if not self._refers(k, v)},
             at,
         )
         return self.start.create(named, *row)
+
+    def _refers(self, name: str, written: Any) -> bool:
+        """Tell a value that names other objects, so that these have to be there first."""
+        word = self.domain.words.states.get(name)
+        return (
+            word is not None
+            and (word.kind == 'object' or (word.kind == 'set' and not word.options))
+            and written not in (None, 'nothing', [], ())
+        )
+
+    def _refer(self, number: int, has: Mapping[str, Any], at: Place) -> None:
+        """Give an object the sets of objects, and the objects, that it starts with."""
+        for name, written in has.items():
+            if not self._refers(name, written):
+                continue
+            word = self.domain.words.states[name]
+            if word.kind == 'object':
+                self.start.write(word.index, word.column, number, self._named(written, at / name))
+                continue
+            if not isinstance(written, list | tuple):
+                raise (at / name).wrong(f'{name} is a set: a list of objects, not {written!r}')
+            for i, element in enumerate(written):
+                found = self._named(element, at / name / i)
+                self.start.gain(word.index, word.column, number, found)
+
+    def _named(self, written: Any, at: Place) -> int:
+        match = CONCRETE.fullmatch(written) if isinstance(written, str) else None
+        key = (match[1], match[2]) if match else (str(written), '1')
+        if key not in self.start.named:
+            labels = [' '.join(label) for label in self.start.named]
+            raise at.wrong(unknown('object of the task', written, labels))
+        return self.start.named[key]
 
     def _put(
         self, number: int, written: tuple[str, str], at: Place, task: Place | None = None
