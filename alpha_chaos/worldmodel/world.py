@@ -53,7 +53,7 @@ class World:
             goal = domain.compiler.fact(scene.goal, scope, at / 'goal')
             test, frame = goal.test, scope.frame()
             self.goal = Fact(lambda s, v: test(s, frame.copy()), goal.reads)
-            settle(domain, self.start)
+        settle(domain, self.start)
         self.start.made.clear()
         self.start.touched.clear()
 
