@@ -133,7 +133,12 @@ def spreads(role: str, target: str) -> Effect:
 
     def bind(roles: Bound) -> Do:
         item_at, other_at = roles[role], roles[target]
-        return lambda k, v: k.contaminate(v[other_at], k.contaminated[v[item_at]])
+
+        def do(k: Kitchen, v: Objects) -> None:
+            if sources := k.contaminated[v[item_at]]:
+                k.contaminate(v[other_at], sources)
+
+        return do
 
     return Effect(bind)
 

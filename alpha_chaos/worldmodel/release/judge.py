@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from alpha_chaos.worldmodel.plan_text import Plan, PlanStep, read_plan, read_step
+from alpha_chaos.worldmodel.plan_text import Plan, read_plan
 from alpha_chaos.worldmodel.release import rules
 from alpha_chaos.worldmodel.release.data import Release, ReleaseTask
 from alpha_chaos.worldmodel.release.kitchen import (
@@ -17,7 +17,9 @@ from alpha_chaos.worldmodel.release.kitchen import (
 from alpha_chaos.worldmodel.release.words import COOKED, DIRTY, EDIBLE, ON, PROTEIN, RAW, P, S
 from alpha_chaos.worldmodel.verdict import Failure, Kind, Verdict
 
-_ARGUMENT = re.compile(r'<(\w+)>\s*(?:\((\w+)\))?')  # the release knows no point and no sign
+# The release's own: it knows no point and no sign.
+_ACTION = re.compile(r'\[(\w+)\]')
+_ARGUMENT = re.compile(r'<(\w+)>\s*(?:\((\w+)\))?')
 MADE_HERE = 'product_name'  # the role that names something new
 HOT = frozenset(('stove', 'oven', 'grill', 'air_fryer'))
 
@@ -48,7 +50,9 @@ class ReleaseWorld:
         self.task = task
         self.strict = strict
         self._start = start(task.environment)
+        self._there = frozenset(self._start.called)
         self._watched = _watched(self._start)
+        self._signatures: dict[tuple[str, int], rules.Signature] = {}  # by action and arguments
         self._steps: dict[str, rules.Step | None] = {}  # by line
 
     def judge(self, text: str | bytes | Plan) -> Verdict:
@@ -59,6 +63,7 @@ class ReleaseWorld:
             # What odd plans said must not pile up.
             self._start = start(self.task.environment)
             known.clear()
+            self._signatures.clear()
         steps = [known[line] if line in known else self._bound(line) for line in plan.lines]
         found: Found = {}
         for complaint in plan.complaints:
@@ -95,32 +100,49 @@ class ReleaseWorld:
     # ---- steps
 
     def _bound(self, line: str) -> rules.Step | None:
-        step = read_step(line, _ARGUMENT)
-        made = step and self._with_objects(step)
+        """Return the step on a line that was not seen before; None if there is none on it."""
+        found = _ACTION.search(line)
+        if found is None:
+            self._steps[line] = None
+            return None
+        arguments = _ARGUMENT.findall(line)
+        key = (found[1].lower(), len(arguments))
+        signature = self._signatures.get(key)
+        if signature is None:
+            signature = rules.signature(self.release.actions, *key, self.strict)
+            self._signatures[key] = signature
+        wrong, action, given, values = signature
+        if wrong:
+            made = rules.Step((wrong,), rules.NOTHING_DONE)
+        else:
+            for at in values:
+                del arguments[at]
+            made = self._with_objects(action, given, arguments)
         self._steps[line] = made
         return made
 
-    def _with_objects(self, step: PlanStep) -> rules.Step:
-        signature = rules.signature(
-            self.release.actions, step.action, len(step.arguments), self.strict
-        )
-        if not isinstance(signature, rules.Signature):
-            return rules.Step((signature,), rules.NOTHING_DONE)
-        action, given, values = signature
-        names = [f'{name}_{id_}' if id_ else name for name, id_ in step.arguments]
-        for at in values:
-            del names[at]
-        begin, of = self._start, self._start.names
-        numbers = [of(name) for name in names]
+    def _with_objects(
+        self, action: rules.Compiled, given: tuple[str, ...], arguments: list[tuple[str, str]]
+    ) -> rules.Step:
+        names = self._start.names
+        known = names.number
+        numbers = []
+        for name, id_ in arguments:
+            text = f'{name}_{id_}' if id_ else name
+            number = known.get(text)
+            numbers.append(names(text) if number is None else number)
+        different = set(numbers)
         wrong: tuple[rules.Wrong, ...] = ()
-        if len(set(numbers)) < len(numbers):
-            wrong = tuple(_named_twice(names, given))
-        doubtful = [
-            (number, role)
-            for number, role in zip(numbers, given, strict=True)
-            if number not in begin.called and role != MADE_HERE
-        ]
-        return rules.Step(wrong, action, (*numbers, NO_ONE), tuple(doubtful))
+        if len(different) < len(numbers):
+            wrong = tuple(_named_twice([names.text[number] for number in numbers], given))
+        doubtful: tuple[tuple[int, str], ...] = ()
+        if not self._there.issuperset(different):
+            doubtful = tuple(
+                (number, role)
+                for number, role in zip(numbers, given, strict=True)
+                if number not in self._there and role != MADE_HERE
+            )
+        return rules.Step(wrong, action, (*numbers, NO_ONE), doubtful)
 
     # ---- the last look around
 

@@ -314,43 +314,45 @@ VALUES = ('duration', 'temperature')  # roles whose argument is no object
 class Signature(NamedTuple):
     """How the arguments of a step are taken.
 
+    :param wrong: what is wrong with so many arguments, or with the action
     :param given: roles of the objects, in their order
     :param values: positions of arguments that are none, the last one first
     """
 
+    wrong: Wrong | None
     action: Compiled
-    given: tuple[str, ...]
-    values: tuple[int, ...]
+    given: tuple[str, ...] = ()
+    values: tuple[int, ...] = ()
 
 
 def signature(
     known: Mapping[str, tuple[str, ...]], action: str, count: int, strict: bool
-) -> Signature | Wrong:
-    """Return how an action takes so many arguments, or what is wrong with them.
+) -> Signature:
+    """Return how an action takes so many arguments.
 
     :param known: the roles of each action
     """
     roles = known.get(action)
     if roles is None or action not in ACTIONS:
         what = 'is no action' if roles is None else 'is an action without rules'
-        return 'unknown_action', 'immediate', f'{action} {what}'
+        return Signature(('unknown_action', 'immediate', f'{action} {what}'), NOTHING_DONE)
     return _signature(action, roles, count, strict)
 
 
 @lru_cache(maxsize=2048)
-def _signature(action: str, roles: tuple[str, ...], count: int, strict: bool) -> Signature | Wrong:
+def _signature(action: str, roles: tuple[str, ...], count: int, strict: bool) -> Signature:
     least = sum(not role.endswith('?') for role in roles)
     if not least <= count <= len(roles):
         wanted = f'at least {least}' if count < least else f'at most {len(roles)}'
         message = f'{action} has {count} arguments, {wanted} are right'
-        return 'argument_count', 'syntax', message
+        return Signature(('argument_count', 'syntax', message), NOTHING_DONE)
     skipped = 0  # optional roles at the front that are not given
     while skipped < len(roles) - count and roles[skipped].endswith('?'):
         skipped += 1
     listed = [role.rstrip('?') for role in roles[skipped : skipped + count]]
     given = tuple(role for role in listed if role not in VALUES)
     values = tuple(i for i in reversed(range(count)) if listed[i] in VALUES)
-    return Signature(compiled(action, given, strict), given, values)
+    return Signature(None, compiled(action, given, strict), given, values)
 
 
 def compiled(action: str, roles: tuple[str, ...], strict: bool) -> Compiled:
