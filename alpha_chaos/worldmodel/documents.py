@@ -7,9 +7,16 @@ meaning, and complains about them with the same lines.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from alpha_chaos.plugins import BadSetting, unknown
 from alpha_chaos.resources import config_folder
@@ -17,6 +24,7 @@ from alpha_chaos.settings_file import Location, SettingsFile
 
 Word = Annotated[str, StringConstraints(pattern=r'^[a-z][a-z0-9_]*$', max_length=60)]
 RoleName = Annotated[str, StringConstraints(pattern=r'^[a-z][a-z0-9_]*\??$', max_length=60)]
+D = TypeVar('D', bound=BaseModel)
 TASKS = 'tasks'  # folder of a world's tasks, beside its files
 
 
@@ -113,18 +121,26 @@ class ObjectDocument(_Strict):
     at: tuple[Word, str] | Literal['nowhere'] | None = None
 
 
+def _as_object(raw: Any) -> Any:
+    return {'class': raw} if isinstance(raw, str) else raw
+
+
+# A class alone stands for its first object.
+ObjectEntry = Annotated[ObjectDocument, BeforeValidator(_as_object)]
+
+
 class SceneDocument(_Strict):
     """Objects in their places."""
 
     text: str = ''
-    objects: tuple[Word | ObjectDocument, ...] = ()
+    objects: tuple[ObjectEntry, ...] = ()
     without: tuple[Word, ...] = Field(default=(), description='universal objects left out')
 
 
 class AuditTestDocument(_Strict):
     """Two plans that show what an audit is for."""
 
-    scene: Word | SceneDocument
+    scene: Any = Field(description='name of a scene, or a scene')
     plan: str = Field(description='the shortest plan that breaks the rule, and no other')
     repaired: str = Field(description='the same without any failure')
     also: tuple[Word, ...] = Field(default=(), description='other audits that the plan breaks')
@@ -137,7 +153,7 @@ class AuditDocument(_Strict):
     family: Word
     severity: int = Field(ge=1, le=3)
     reversible: bool
-    at: Literal['end', 'always'] | dict[Literal['before', 'after'], tuple[Word, ...]] = 'end'
+    at: Any = Field(default='end', description='end, always, {before: actions}, {after: actions}')
     for_: dict[Word, Word] = Field(default={}, alias='for', max_length=1)
     let: dict[Word, Any] = {}
     if_: Any = Field(alias='if')
@@ -165,7 +181,7 @@ class WorldDocument(_Strict):
     agent: AgentDocument | None = None
     relations: tuple[Word, ...] = ()
     time: TimeDocument | None = None
-    universal: tuple[Word | ObjectDocument, ...] = ()
+    universal: tuple[ObjectEntry, ...] = ()
     properties: dict[Word, str] = {}
     state: dict[Word, StateDocument] = {}
     classes: dict[Word, ClassDocument] = {}
@@ -193,6 +209,23 @@ class Place:
             f'[{part}]' if isinstance(part, int) else f'.{part}' for part in self.location
         ).lstrip('.')
         return self.file.problem(self.location, f'{spelled}: {text}' if spelled else text)
+
+
+def read_part(model: type[D], raw: Any, at: Place) -> D:
+    """Return a part of a file as a `model`.
+
+    :raises BadSetting: with file, line and key of the first problem
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        for part in first['loc']:
+            at = at / part
+        if first['type'] == 'extra_forbidden':
+            known = [field.alias or name for name, field in model.model_fields.items()]
+            raise at.wrong(unknown('key', first['loc'][-1], known)) from None
+        raise at.wrong(first['msg']) from None
 
 
 @dataclass

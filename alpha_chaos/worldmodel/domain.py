@@ -1,7 +1,7 @@
 """A world, compiled: actions, rules and audits as functions of a state."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -267,17 +267,25 @@ class _Builder:
             elif document.at == 'end':
                 at_end.append(self._audit(name, document, Scope(), at))
             else:
-                if not document.at:
-                    raise (at / 'at').wrong('before or after which actions?')
-                for when, listed in document.at.items():
-                    for i, action in enumerate(listed):
-                        if action not in actions:
-                            here = at / 'at' / when / i
-                            raise here.wrong(unknown('action', action, actions))
-                        scope = self._audit_scope(actions[action], when)
-                        audit = self._audit(name, document, scope, at)
-                        getattr(actions[action], when).append(audit)
+                for when, action in self._moments(document.at, actions, at / 'at'):
+                    audit = self._audit(name, document, self._audit_scope(action, when), at)
+                    (action.before if when == 'before' else action.after).append(audit)
         return always, at_end
+
+    def _moments(
+        self, raw: Any, actions: Mapping[str, Action], at: Place
+    ) -> Iterator[tuple[str, Action]]:
+        """Return before or after which actions an audit looks."""
+        if not isinstance(raw, Mapping) or not raw or not {*raw} <= {'before', 'after'}:
+            right = 'end, always, {before: [actions]} or {after: [actions]}'
+            raise at.wrong(f'an audit looks at one of {right}; not at {raw!r}')
+        for when, listed in raw.items():
+            if not isinstance(listed, list):
+                raise (at / when).wrong(f'a list of actions, not {listed!r}')
+            for i, action in enumerate(listed):
+                if not isinstance(action, str) or action not in actions:
+                    raise (at / when / i).wrong(unknown('action', action, actions))
+                yield when, actions[action]
 
     def _audit_scope(self, action: Action, when: str) -> Scope:
         """Return the names an audit of an action sees; its frame goes on from the action's."""

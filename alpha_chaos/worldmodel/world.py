@@ -14,6 +14,7 @@ from alpha_chaos.worldmodel.documents import (
     Place,
     SceneDocument,
     TaskDocument,
+    read_part,
     task_files,
 )
 from alpha_chaos.worldmodel.parts import Domain
@@ -107,10 +108,10 @@ class World:
 
     def _listed(self, at: Place) -> list[tuple[ObjectDocument, Place]]:
         files = self.domain.files
-        listed = [(_object(raw), at / 'objects' / i) for i, raw in enumerate(self.scene.objects)]
+        listed = [(raw, at / 'objects' / i) for i, raw in enumerate(self.scene.objects)]
         known = {(document.class_, document.id) for document, _ in listed}
         universal = [
-            (_object(raw), files.place('universal', '') / i)
+            (raw, files.place('universal', '') / i)
             for i, raw in enumerate(files.document.universal)
         ]
         names = {document.class_ for document, _ in universal}
@@ -194,10 +195,6 @@ class World:
             raise (task or at).wrong(f'{start.labels[number]} would be within itself')
 
 
-def _object(raw: Any) -> ObjectDocument:
-    return ObjectDocument.model_validate({'class': raw}) if isinstance(raw, str) else raw
-
-
 def load_tasks(domain: Domain, names: Sequence[str] | None = None) -> dict[str, Task]:
     """Return the tasks of a world by name, in the order of their names.
 
@@ -218,13 +215,16 @@ def task_world(domain: Domain, task: Task) -> World:
 
 
 def scene_world(domain: Domain, audit: str) -> World:
-    """Return the world in which the two plans of an audit's test are carried out."""
-    scene = domain.audits[audit].test.scene
+    """Return the world in which the two plans of an audit's test are carried out.
+
+    :raises BadSetting: if there is no such scene, or with what is wrong with it
+    """
+    scene, at = domain.audits[audit].test.scene, domain.files.place('audits', audit)
+    at = at / 'test' / 'scene'
     if not isinstance(scene, str):
-        return World(domain, scene, domain.files.place('audits', audit) / 'test' / 'scene')
+        return World(domain, read_part(SceneDocument, scene, at), at)
     scenes = domain.files.document.scenes
     if scene not in scenes:
-        at = domain.files.place('audits', audit) / 'test' / 'scene'
         raise at.wrong(unknown('scene', scene, scenes))
     return World(domain, scenes[scene], domain.files.place('scenes', scene))
 
