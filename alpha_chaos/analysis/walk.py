@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
 from alpha_chaos.analysis.difference import ABSENT, Contradiction
 from alpha_chaos.analysis.injection import CONSUMER, Passed
 from alpha_chaos.bag.plain import as_json
 from alpha_chaos.bag.reader import Exchange, Message, Recording
-from alpha_chaos.catalogues import bodies, planners, recoveries, tasks
-from alpha_chaos.episode import EpisodeRecord
+from alpha_chaos.catalogues import bodies, planners, tasks
+from alpha_chaos.course import Course, hear, known_facts
+from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
-from alpha_chaos.plan import ActionPlan, Grip, MoveTo, PlanProblem, ResolvedMoveTo, Waypoints
-from alpha_chaos.plugins import explain, parse
+from alpha_chaos.plan import ActionPlan, Grip, MoveTo, ResolvedMoveTo
+from alpha_chaos.plugins import parse
 from alpha_chaos.recovery.base import Facts
 from alpha_chaos.tasks.base import (
     Advance,
@@ -31,7 +30,6 @@ from alpha_chaos.tasks.base import (
     Observe,
     Phase,
     Task,
-    distance_m,
 )
 
 Vector = tuple[float, float, float]
@@ -39,7 +37,6 @@ Vector = tuple[float, float, float]
 SCENE = 'scene'
 ARM, GRIPPER = 'arm/move_to', 'gripper/command'
 LAST_PHASES = ('drain', 'judge', 'done')
-_MOVE_TO, _GRIP = 0, 1  # kinds of Action.msg
 
 
 @dataclass(frozen=True)
@@ -112,16 +109,11 @@ class _Walk:
         first = self._states.step[:1].tolist()
         if first != [self._task.first_step]:
             raise Contradiction('/step_state first step', first, [self._task.first_step])
-        policy = parse(recoveries(), self._episode.recovery, 'recovery').policy()
-        for phase in self._task.phases:
-            due: list[Phase] = [phase]
-            while due:
-                now = due.pop(0)
-                self._walked.phases.append(now.name)
-                self._go_through(now)
-                due[:0] = added = list(policy.after(now, self._facts()))
-                if added:
-                    self._record.recovers(policy.rounds)
+        course = Course(self._task, self._record)
+        for phase in course:
+            self._walked.phases.append(phase.name)
+            self._go_through(phase)
+            course.passed(phase, self._facts())
         self._check_end()
         places = self._states.object_pose[self._now, :, :3].tolist()
         self._record.judgement = self._task.judge(dict(zip(self._names, places, strict=True)))
@@ -192,19 +184,14 @@ class _Walk:
         return x, y, z
 
     def _facts(self) -> Facts:
-        rejected = tuple(self._record.plan.get('reasons', ()))
-        goal = self._task.goal
-        if self._scene is None:
-            return Facts(rejected=rejected, completed=self._completed)
-        seen, sampled_s = _places(self._scene), _seconds(self._scene)
-        return Facts(
-            seen=seen,
-            sampled_s=sampled_s,
-            age_s=self._seconds() - sampled_s,
-            goal_error_m=math.nan if goal is None else distance_m(seen.get(goal.block), goal.zone),
-            tolerance_m=0.0 if goal is None else goal.radius_m,
-            rejected=rejected,
-            completed=self._completed,
+        scene = self._scene
+        return known_facts(
+            self._task,
+            self._record,
+            None if scene is None else _places(scene),
+            math.nan if scene is None else _seconds(scene),
+            self._seconds(),
+            self._completed,
         )
 
     def _ask_for_plan(self, phase: MakePlan) -> None:
@@ -225,17 +212,12 @@ class _Walk:
         ):
             if said != known:
                 raise Contradiction(f'{call[0].route} {call[0].sequence} {name}', said, known)
-        self._record.asked(planner_record(answer.info, planner.kind))
-        if answer.error:
-            if answer.infrastructure:
-                raise Contradiction(f'{call[0].route} error', answer.error, 'a result')
-            self._record.planned(0, [f'{answer.error}: {answer.message}'], '')
-            return
         waypoints = parse(bodies(), self._episode.body, 'body').waypoints
-        read = read_answer(answer, _places(self._scene), zone, waypoints)
-        self._record.planned(len(read.plan.actions), read.reasons, read.text)
-        if not read.reasons:
-            self._plan = read.plan
+        seen = _places(self._scene)
+        try:
+            self._plan = hear(self._record, answer, planner.kind, seen, zone, waypoints)
+        except Abort as abort:
+            raise Contradiction(f'{call[0].route} error', abort.kind, 'a result') from None
 
     def _carry_out(self) -> None:
         self._completed = False
@@ -288,78 +270,12 @@ class _Walk:
         raise Contradiction('/exchanges', ABSENT, f'{route} request and response')
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A planner's answer as it was understood.
-
-    :param plan: every target in numbers; empty where there are reasons against it
-    """
-
-    plan: ActionPlan
-    reasons: list[str]
-    text: str
-
-
-def read_answer(
-    answer: Any, blocks: dict[str, Vector], zone: Vector, waypoints: Waypoints
-) -> Answer:
-    """Read what a planner answered (Plan_Response), as the supervisor does.
-
-    :param blocks: where the planner was told the blocks are [m]
-    """
-    reasons: list[str] = []
-    text = ''
-    if answer.typed:
-        try:
-            plan = ActionPlan.model_validate({'actions': [*map(_action, answer.plan.actions)]})
-            if not plan.actions:
-                reasons = ['an empty plan is no plan: nothing to execute']
-        except ValidationError as error:
-            plan, reasons = ActionPlan(actions=()), [explain(error)]
-    else:
-        text = answer.text
-        verdict = ActionPlan.validate_raw_plan(text)
-        plan, reasons = verdict.plan, [str(reason) for reason in verdict.reasons]
-    try:
-        plan = plan.resolve(blocks, zone, waypoints)
-    except PlanProblem as problem:
-        plan, reasons = ActionPlan(actions=()), [*reasons, str(problem)]
-    return Answer(plan, reasons, text)
-
-
-def planner_record(info: Any, kind: str) -> dict[str, Any]:
-    """Return PlannerInfo.msg as a journal row has it.
-
-    :param kind: of the planner that was asked; none says so when none has answered
-    """
-    return {
-        'planner': info.planner or kind,
-        'provider': info.provider,
-        'model': info.model,
-        'digest': info.digest,
-        'prompt_sha256': info.prompt_sha256,
-        'prompt_tokens': info.prompt_tokens,
-        'completion_tokens': info.completion_tokens,
-        'wall_s': info.wall_time,
-        'cached': info.cached,
-        'done_reason': info.done_reason,
-    }
-
-
 def describe(action: Any) -> str:
     """Return an action of a resolved plan as the controller writes it."""
     if isinstance(action, ResolvedMoveTo):
         x, y, z = action.target
         return action.waypoint or f'MOVE_TO ({x:.3f}, {y:.3f}, {z:.3f})'
     return f'GRIP {action.block}' if isinstance(action, Grip) else 'RELEASE'
-
-
-def _action(action: Any) -> dict[str, Any]:
-    if action.kind == _MOVE_TO:
-        return {'action': 'MOVE_TO', 'target': _xyz(action.target)}
-    if action.kind == _GRIP:
-        return {'action': 'GRIP', 'block': action.block}
-    return {'action': 'RELEASE'}
 
 
 def _wanted(action: Any) -> list[Any]:

@@ -102,19 +102,6 @@ def plan_message(plan: Plan, header: Header, episode_id: str) -> ActionPlan:
     return ActionPlan(header=header, episode_id=episode_id, actions=actions)
 
 
-def plan_object(message: ActionPlan) -> dict[str, Any]:
-    """Return a plan message as plain data, to be validated like any other plan."""
-    actions: list[dict[str, Any]] = []
-    for action in message.actions:
-        if action.kind == Action.MOVE_TO:
-            actions.append({'action': 'MOVE_TO', 'target': vector(action.target)})
-        elif action.kind == Action.GRIP:
-            actions.append({'action': 'GRIP', 'block': action.block})
-        else:
-            actions.append({'action': 'RELEASE'})
-    return {'actions': actions}
-
-
 def planner_info(provenance: Provenance) -> PlannerInfo:
     """Return where a plan came from as a message."""
     return PlannerInfo(

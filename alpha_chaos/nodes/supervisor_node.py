@@ -12,13 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from rclpy.action import ActionClient
 from rclpy.task import Future
 from std_msgs.msg import Header
 
 from alpha_chaos.action import ExecutePlan
-from alpha_chaos.catalogues import bodies, planners, recoveries, tasks
+from alpha_chaos.catalogues import bodies, planners, tasks
+from alpha_chaos.course import Course, hear, known_facts
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
 from alpha_chaos.journal import Journal, Row
@@ -30,21 +31,19 @@ from alpha_chaos.nodes.convert import (
     block_positions,
     observed_at,
     plan_message,
-    plan_object,
     point,
     waypoints_message,
 )
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Flow, TimedOut, Wait, after, in_time
 from alpha_chaos.nodes.spin import run
-from alpha_chaos.plan import ActionPlan, PlanProblem
-from alpha_chaos.plugins import BadSetting, explain, parse
+from alpha_chaos.plugins import BadSetting, parse
 from alpha_chaos.printable import printable
 from alpha_chaos.recovery.base import Facts
 from alpha_chaos.run.job import Job, entries, next_job, set_apart
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
-from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task, distance_m
+from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
 
 HARNESS_ERRORS = 3
 RETRY_S = 0.01  # between two questions whether a node is ready
@@ -180,18 +179,12 @@ class SupervisorNode(EpisodeNode):
     async def _attempt(self, job: Job, record: EpisodeRecord) -> None:
         episode = job.episode
         task: Task = parse(tasks(), episode.task, 'task')
-        policy = parse(recoveries(), episode.recovery, 'recovery').policy()
+        course = Course(task, record)
         await self._reset(job)
-        for phase in task.phases:
-            due: list[Phase] = [phase]
-            while due:
-                now = due.pop(0)
-                self._say(now.name)
-                await self._go_through(now, task, record)
-                # What a policy adds comes before the rest of what it added earlier.
-                due[:0] = policy.after(now, self._facts(task, record))
-                if policy.rounds > record.rounds:
-                    record.recovers(policy.rounds)
+        for phase in course:
+            self._say(phase.name)
+            await self._go_through(phase, task, record)
+            course.passed(phase, self._facts(task, record))
         self._say('drain')
         counts = await self._drain(record)
         self._say('judge')
@@ -216,21 +209,14 @@ class SupervisorNode(EpisodeNode):
             await self._carry_out(record)
 
     def _facts(self, task: Task, record: EpisodeRecord) -> Facts:
-        """Return what a recovery policy may know; the truth is not part of it."""
-        rejected = tuple(record.plan.get('reasons', ()))
-        goal = task.goal
-        if self._scene is None:
-            return Facts(rejected=rejected, completed=self._completed)
-        seen = block_positions(self._scene)
-        sampled_s = observed_at(self._scene)
-        return Facts(
-            seen=seen,
-            sampled_s=sampled_s,
-            age_s=to_seconds(self.now) - sampled_s,
-            goal_error_m=math.nan if goal is None else distance_m(seen.get(goal.block), goal.zone),
-            tolerance_m=0.0 if goal is None else goal.radius_m,
-            rejected=rejected,
-            completed=self._completed,
+        scene = self._scene
+        return known_facts(
+            task,
+            record,
+            None if scene is None else block_positions(scene),
+            math.nan if scene is None else observed_at(scene),
+            to_seconds(self.now),
+            self._completed,
         )
 
     async def _reset(self, job: Job) -> None:
@@ -342,39 +328,9 @@ class SupervisorNode(EpisodeNode):
             f'{planner.node}/plan',
             self.params.plan_timeout,
         )
-        info = response.info
-        record.asked(
-            {
-                'planner': info.planner or planner.kind,  # none says so when none has answered
-                'provider': info.provider,
-                'model': info.model,
-                'digest': info.digest,
-                'prompt_sha256': info.prompt_sha256,
-                'prompt_tokens': info.prompt_tokens,
-                'completion_tokens': info.completion_tokens,
-                'wall_s': info.wall_time,
-                'cached': info.cached,
-                'done_reason': info.done_reason,
-            }
-        )
-        if response.error:
-            if response.infrastructure:
-                raise Abort(response.error, response.message)
-            record.planned(0, [f'{response.error}: {response.message}'], '')
-            return
-        if response.typed:
-            plan, reasons = _checked(plan_object(response.plan))
-            text = ''
-        else:
-            text = response.text
-            verdict = ActionPlan.validate_raw_plan(text)
-            plan, reasons = verdict.plan, [str(reason) for reason in verdict.reasons]
-        try:
-            plan = plan.resolve(block_positions(self._scene), task.zone, body.waypoints)
-        except PlanProblem as problem:
-            plan, reasons = ActionPlan(actions=()), [*reasons, str(problem)]
-        record.planned(len(plan.actions), reasons, text)
-        if not reasons:
+        seen = block_positions(self._scene)
+        plan = hear(record, response, planner.kind, seen, task.zone, body.waypoints)
+        if plan is not None:
             header = Header(stamp=self.now, frame_id=self._scene.header.frame_id)
             self._plan_message = plan_message(plan, header, self.episode_id)
 
@@ -602,14 +558,6 @@ def _next_topic(topic: str) -> str:
 
 def _xyz(position: Any) -> tuple[float, float, float] | None:
     return None if position is None else (position.x, position.y, position.z)
-
-
-def _checked(plan: dict[str, Any]) -> tuple[ActionPlan, list[str]]:
-    try:
-        checked = ActionPlan.model_validate(plan)
-    except ValidationError as error:
-        return ActionPlan(actions=()), [explain(error)]
-    return checked, [] if checked.actions else ['an empty plan is no plan: nothing to execute']
 
 
 def main() -> int:

@@ -17,8 +17,9 @@ from alpha_chaos import jsonl
 from alpha_chaos.analysis.claims import read_claims
 from alpha_chaos.analysis.difference import ABSENT, spelled, unequal, unequal_decisions
 from alpha_chaos.analysis.verify import DIFFERENT, SAME, _plain, verify
-from alpha_chaos.analysis.walk import describe, read_answer
+from alpha_chaos.analysis.walk import describe
 from alpha_chaos.bodies.kuka import Kuka
+from alpha_chaos.course import read_answer
 from alpha_chaos.journal import Journal, Row
 from alpha_chaos.ledger import Entry, Ledger
 from alpha_chaos.plan import ActionPlan, Grip, ResolvedMoveTo
