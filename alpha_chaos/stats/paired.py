@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
 from alpha_chaos.journal import Row
 from alpha_chaos.stats.difference import Difference, Draws, success_difference
@@ -97,23 +96,8 @@ class Paired:
         return self.distinct < self.pairs
 
 
-class Counted(TypedDict):
-    """The fields of `Paired`."""
-
-    first_rate: Estimate
-    second_rate: Estimate
-    both: int
-    neither: int
-    first_only: tuple[str, ...]
-    second_only: tuple[str, ...]
-    test: McNemar | None
-    distinct_test: McNemar | None
-    difference: Difference
-    detectable: Detectable
-
-
-def counted(pairs: Sequence[Pair], draws: Draws) -> Counted:
-    """Return what pairs amount to.
+def counted(pairs: Sequence[Pair], draws: Draws) -> Paired:
+    """Return what pairs amount to; its fields are those that every comparison begins with.
 
     :param draws: seeded generator for the interval, made anew
     """
@@ -123,7 +107,7 @@ def counted(pairs: Sequence[Pair], draws: Draws) -> Counted:
     both, n = counts[True, True], len(pairs)
     first_only = tuple(pair.first.run_id for pair in pairs if pair.success == (True, False))
     second_only = tuple(pair.first.run_id for pair in pairs if pair.success == (False, True))
-    return Counted(
+    return Paired(
         first_rate=estimate(both + len(first_only), n),
         second_rate=estimate(both + len(second_only), n),
         both=both,
@@ -229,7 +213,7 @@ def compare(
     by_condition = [
         ConditionPairs(
             condition=name,
-            **counted([pair for pair in pairs if pair.first.condition == name], draws),
+            **vars(counted([pair for pair in pairs if pair.first.condition == name], draws)),
         )
         for name in dict.fromkeys(pair.first.condition for pair in pairs)
     ]
@@ -242,5 +226,5 @@ def compare(
         conditions=tuple(
             replace(item, p_holm=p) for item, p in zip(by_condition, corrected, strict=True)
         ),
-        **counted(pairs, draws),
+        **vars(counted(pairs, draws)),
     )

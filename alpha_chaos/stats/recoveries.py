@@ -126,7 +126,7 @@ def recoveries(
                     tokens=_more(once, _tokens, draws),
                     plan_s=_more(once, lambda row: row.planner.wall_s, draws),
                     wall_s=_more(once, lambda row: row.wall_s, draws),
-                    **counted(pairs, draws),
+                    **vars(counted(pairs, draws)),
                 )
             )
     return tuple(found)

@@ -56,7 +56,7 @@ def _twin(
         condition=condition,
         control=control,
         unpaired=tuple(unpaired),
-        **counted(pairs, draws),
+        **vars(counted(pairs, draws)),
     )
 
 
