@@ -1,8 +1,9 @@
 """The record of what every fault decided, in the order in which it happened."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -36,6 +37,36 @@ class Entry(Part):
     detail: Evidence
     digest_before: str = ''
     digest_after: str = ''
+
+
+def entry_of(event: Any) -> dict[str, Any]:
+    """Return a decision as the ledger has it, without the keys of its attempt.
+
+    :param event: FaultEvent, or any object with its fields
+    """
+    draw = float(event.draw)
+    return {
+        'stamp_s': float(event.stamp.sec) + float(event.stamp.nanosec) * 1e-9,
+        'episode_id': event.episode_id,
+        'route': event.route,
+        'sequence': event.sequence,
+        'stage': event.stage,
+        'fault': event.fault,
+        'probability': event.probability,
+        'draw': None if draw != draw else draw,
+        'triggered': event.triggered,
+        'detail': parsed(event.detail),
+        'digest_before': event.digest_before,
+        'digest_after': event.digest_after,
+    }
+
+
+def parsed(text: str) -> Any:
+    """Return what a text of JSON says, or the text itself: of a recording that was changed."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def read(folder: Path) -> tuple[Entry, ...]:

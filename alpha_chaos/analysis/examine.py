@@ -17,7 +17,7 @@ from alpha_chaos.analysis.difference import (
     unequal,
     unequal_decisions,
 )
-from alpha_chaos.analysis.injection import Passed, event_as_entry, pass_again
+from alpha_chaos.analysis.injection import Passed, pass_again
 from alpha_chaos.analysis.walk import Walked, walk
 from alpha_chaos.bag.reader import BagError, Exchange, Recording, TornBag
 from alpha_chaos.episode import EpisodeRecord
@@ -25,6 +25,7 @@ from alpha_chaos.experiment import Episode
 from alpha_chaos.journal import FILE as JOURNAL
 from alpha_chaos.jsonl import SEAL
 from alpha_chaos.ledger import FILE as LEDGER
+from alpha_chaos.ledger import entry_of
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.safety.dedup import SafetyEvent
 from alpha_chaos.safety.monitor import MissedStep
@@ -251,7 +252,7 @@ class _Examination:
         claim = self._claim
         run_id, _, arm = claim.episode.rpartition('/')
         key = {'run_id': run_id, 'arm': arm, 'attempt': claim.attempt}
-        events = [{**key, **event_as_entry(event)} for event in recording.decoded('/fault_events')]
+        events = [{**key, **entry_of(event)} for event in recording.decoded('/fault_events')]
         entries = [(_line(LEDGER, number), entry) for number, entry in claim.entries]
         for file, place, said, found in unequal_decisions(entries, events):
             self._note('ledger', file or LEDGER, place, said, found)

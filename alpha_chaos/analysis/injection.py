@@ -39,6 +39,7 @@ from alpha_chaos.faults.base import (
 )
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import routes
+from alpha_chaos.ledger import entry_of, parsed
 from alpha_chaos.plugins import parse
 
 CONSUMER = 'consumer'
@@ -329,7 +330,7 @@ class _Relay:
     def _compare_events(self) -> None:
         events = self._recording.decoded('/fault_events')
         said = [
-            (f'/fault_events {number}', decision_of(event_as_entry(event)))
+            (f'/fault_events {number}', decision_of(entry_of(event)))
             for number, event in enumerate(events, start=1)
         ]
         for place, path, one, other in unequal_decisions(said, self._passed.decisions):
@@ -337,7 +338,7 @@ class _Relay:
 
     def _texts_differ(self, where: str, said: str, found: str) -> None:
         if said != found:
-            places = list(unequal(_parsed(said), _parsed(found), where))
+            places = list(unequal(parsed(said), parsed(found), where))
             self._passed.unequal.extend(places or [(where, said, found)])
 
     def _differs(self, where: str, said: Any, found: Any) -> None:
@@ -347,25 +348,6 @@ class _Relay:
 def decision_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of a line of the ledger that only the fault decides."""
     return {key: entry[key] for key in _DECIDED}
-
-
-def event_as_entry(event: Any) -> dict[str, Any]:
-    """Return an event of a recording as a line of the ledger has it."""
-    draw = float(event.draw)
-    return {
-        'stamp_s': float(event.stamp.sec) + float(event.stamp.nanosec) * 1e-9,
-        'episode_id': event.episode_id,
-        'route': event.route,
-        'sequence': event.sequence,
-        'stage': event.stage,
-        'fault': event.fault,
-        'probability': event.probability,
-        'draw': None if draw != draw else draw,
-        'triggered': event.triggered,
-        'detail': _parsed(event.detail),
-        'digest_before': event.digest_before,
-        'digest_after': event.digest_after,
-    }
 
 
 def _inputs(recording: Recording) -> list[_Input]:
@@ -415,10 +397,3 @@ def _succeeded(response: Any) -> bool:
     if hasattr(response, 'reached'):
         return bool(response.reached)
     return not getattr(response, 'error', '')
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

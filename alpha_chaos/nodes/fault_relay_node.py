@@ -31,6 +31,7 @@ from alpha_chaos.faults.base import (
 )
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import Route
+from alpha_chaos.ledger import entry_of
 from alpha_chaos.msg import Exchange, FaultEvent
 from alpha_chaos.nodes.clock import latest_stamp, peek_nanoseconds, to_seconds, to_time
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams, Outlet
@@ -406,22 +407,7 @@ class FaultRelayNode(EpisodeNode):
         for decision in decisions:
             event = self._event(decision, traffic, stage, sequence, before, after, stamp)
             self._events.send(event)
-            self._ledger.append(
-                {
-                    'episode_id': self.episode_id,
-                    'stamp_s': to_seconds(stamp),
-                    'route': traffic.route.name,
-                    'sequence': sequence,
-                    'stage': stage,
-                    'fault': decision.fault,
-                    'probability': decision.probability,
-                    'draw': decision.draw,
-                    'triggered': decision.triggered,
-                    'detail': decision.detail,
-                    'digest_before': event.digest_before,
-                    'digest_after': event.digest_after,
-                }
-            )
+            self._ledger.append(entry_of(event))
 
     def _event(
         self,
