@@ -270,6 +270,32 @@ def checked_vector(values: Sequence[float], size: int, what: str) -> tuple[float
     return vector
 
 
+def checked_grip(
+    opening_m: float, max_effort_n: float, widest_m: float = math.inf
+) -> tuple[float, float]:
+    """Return opening [m] and effort [N] of a grip command.
+
+    :raises BadCommand: for what no gripper can do
+    """
+    opening_m, max_effort_n = checked_vector((opening_m, max_effort_n), 2, 'opening and effort')
+    if math.isinf(widest_m) and opening_m < 0:
+        raise BadCommand(f'the opening must not be negative: {opening_m} m')
+    if not 0 <= opening_m <= widest_m:
+        raise BadCommand(f'the opening must be between 0 and {widest_m} m: {opening_m} m')
+    if max_effort_n < 0:
+        raise BadCommand(f'the effort must not be negative: {max_effort_n} N')
+    return opening_m, max_effort_n
+
+
+def check_object(name: str, known: Sequence[str], closes: bool) -> None:
+    """Refuse an object that is not there; who only opens need not name one.
+
+    :raises BadCommand: naming those that are
+    """
+    if name not in known and (closes or name):
+        raise BadCommand(f'unknown object {name!r}; known: {", ".join(known)}')
+
+
 def minimum_jerk(steps: int) -> tuple[float, ...]:
     """Return the share of a way from rest to rest that lies behind after each of its steps.
 

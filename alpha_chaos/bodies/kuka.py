@@ -17,7 +17,7 @@ from alpha_chaos.bodies.base import (
     GripOutcome,
     Tabletop,
 )
-from alpha_chaos.bodies.bullet import BulletWorld, checked_vector
+from alpha_chaos.bodies.bullet import BulletWorld, check_object, checked_grip, checked_vector
 from alpha_chaos.plan import Waypoints
 
 STEP_PERIOD_S = 1 / 240
@@ -138,18 +138,9 @@ class KukaWorld(BulletWorld):
 
     def start_grip(self, opening_m: float, max_effort_n: float, object_name: str) -> int:
         """Fix the object to the end effector, weaken that, or let go; return 0, at once."""
-        opening_m, max_effort_n = checked_vector(
-            (opening_m, max_effort_n), 2, 'opening and effort'
-        )
-        if opening_m < 0:
-            raise BadCommand(f'the opening must not be negative: {opening_m} m')
-        if max_effort_n < 0:
-            raise BadCommand(f'the effort must not be negative: {max_effort_n} N')
+        opening_m, max_effort_n = checked_grip(opening_m, max_effort_n)
         opens = opening_m > 0 or max_effort_n == 0
-        if object_name not in self.object_names and not (opens and not object_name):
-            raise BadCommand(
-                f'unknown object {object_name!r}; known: {", ".join(self.object_names)}'
-            )
+        check_object(object_name, self.object_names, not opens)
         if opens:
             self._let_go()
         else:

@@ -20,7 +20,13 @@ from alpha_chaos.bodies.base import (
     Tabletop,
     Vector,
 )
-from alpha_chaos.bodies.bullet import BulletWorld, checked_vector, minimum_jerk
+from alpha_chaos.bodies.bullet import (
+    BulletWorld,
+    check_object,
+    checked_grip,
+    checked_vector,
+    minimum_jerk,
+)
 from alpha_chaos.bodies.ghost_arm import ArmModel, GhostArm
 from alpha_chaos.plan import Waypoints
 
@@ -223,20 +229,9 @@ class PandaWorld(BulletWorld):
         Opening is the hand's own business and takes its full force. What is to be held must be
         known; closer the name is not looked at, for the fingers do not know it.
         """
-        opening_m, max_effort_n = checked_vector(
-            (opening_m, max_effort_n), 2, 'opening and effort'
-        )
-        if not 0 <= opening_m <= 2 * FINGER_OPEN_M:
-            raise BadCommand(
-                f'the opening must be between 0 and {2 * FINGER_OPEN_M} m: {opening_m} m'
-            )
-        if max_effort_n < 0:
-            raise BadCommand(f'the effort must not be negative: {max_effort_n} N')
+        opening_m, max_effort_n = checked_grip(opening_m, max_effort_n, 2 * FINGER_OPEN_M)
         closes = opening_m == 0 and max_effort_n > 0
-        if object_name not in self.object_names and (closes or object_name):
-            raise BadCommand(
-                f'unknown object {object_name!r}; known: {", ".join(self.object_names)}'
-            )
+        check_object(object_name, self.object_names, closes)
         travels = opening_m > 0 or (closes and not self._closing)
         force_n = FINGER_FORCE_N if opening_m > 0 else min(max_effort_n, FINGER_FORCE_N)
         self._opening_m = opening_m

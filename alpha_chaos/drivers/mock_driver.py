@@ -18,7 +18,13 @@ from alpha_chaos.bodies.base import (
     Vector,
     World,
 )
-from alpha_chaos.bodies.bullet import NUDGE_STEPS, checked_vector, minimum_jerk
+from alpha_chaos.bodies.bullet import (
+    NUDGE_STEPS,
+    check_object,
+    checked_grip,
+    checked_vector,
+    minimum_jerk,
+)
 from alpha_chaos.drivers.base import Driver, Limits
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.workspace import WORKSPACE
@@ -191,18 +197,9 @@ class KinematicWorld(World):
 
     def start_grip(self, opening_m: float, max_effort_n: float, object_name: str) -> int:
         """Open or close the fingers; return the number of steps they take."""
-        opening_m, max_effort_n = checked_vector(
-            (opening_m, max_effort_n), 2, 'opening and effort'
-        )
-        if not 0 <= opening_m <= OPEN_M:
-            raise BadCommand(f'the opening must be between 0 and {OPEN_M} m: {opening_m} m')
-        if max_effort_n < 0:
-            raise BadCommand(f'the effort must not be negative: {max_effort_n} N')
+        opening_m, max_effort_n = checked_grip(opening_m, max_effort_n, OPEN_M)
         closes = opening_m == 0 and max_effort_n > 0
-        if object_name not in self.object_names and (closes or object_name):
-            raise BadCommand(
-                f'unknown object {object_name!r}; known: {", ".join(self.object_names)}'
-            )
+        check_object(object_name, self.object_names, closes)
         self._closing = closes
         self._effort_n = 0.0 if opening_m > 0 else max_effort_n
         # Without any force the fingers stay where they are, and hold nothing.

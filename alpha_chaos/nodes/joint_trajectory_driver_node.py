@@ -21,7 +21,7 @@ from std_msgs.msg import Header
 
 from alpha_chaos.action import GripperCommand, MoveTo
 from alpha_chaos.bodies.base import BadCommand
-from alpha_chaos.bodies.bullet import checked_vector
+from alpha_chaos.bodies.bullet import checked_grip, checked_vector
 from alpha_chaos.bodies.ghost_arm import ArmModel, GhostArm
 from alpha_chaos.catalogues import bodies
 from alpha_chaos.drivers.base import Limits
@@ -364,13 +364,7 @@ class JointTrajectoryDriverNode(Node):
 
         :raises BadCommand: for numbers that cannot be
         """
-        opening, effort = checked_vector((goal.opening, goal.max_effort), 2, 'opening and effort')
-        if not 0 <= opening <= self.params.gripper_open:
-            raise BadCommand(
-                f'the opening must be between 0 and {self.params.gripper_open} m: {opening} m'
-            )
-        if effort < 0:
-            raise BadCommand(f'the effort must not be negative: {effort} N')
+        opening, effort = checked_grip(goal.opening, goal.max_effort, self.params.gripper_open)
         if opening == 0 and effort == 0:
             opening = self.params.gripper_open
         made = self._parallel.Goal()
