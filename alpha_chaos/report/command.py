@@ -10,7 +10,7 @@ from rich.console import Console
 from alpha_chaos.analysis.quiet import unheard
 from alpha_chaos.journal import Row
 from alpha_chaos.report.wording import shown
-from alpha_chaos.stats.run_folder import load
+from alpha_chaos.stats.run_folder import Loaded, load
 from alpha_chaos.stats.sensitivity import Sensitivity
 
 FOLDER = 'report'
@@ -31,10 +31,13 @@ def report(folder: Path, console: Console, *, show: bool = False) -> None:
         _say(console, 'no browser could be opened')
 
 
-def build(folder: Path, console: Console, workers: int | None = None) -> Path:
+def build(
+    folder: Path, console: Console, workers: int | None = None, run: Loaded | None = None
+) -> Path:
     """Build the report of a run from journal, manifest and recordings; return its page.
 
     :param workers: processes; None for one per core
+    :param run: the same run as `load` gives it, for who has it already
     :raises BadSetting: where there is no run
     :raises jsonl.CorruptLine: when the journal cannot be read, naming file and line
     :raises OSError: where it cannot be written
@@ -46,7 +49,7 @@ def build(folder: Path, console: Console, workers: int | None = None) -> Path:
         from alpha_chaos.report.page import FIGURES, FILMS, Material, film_name, more_tables, page
         from alpha_chaos.report.recordings import choose, look, shoot
 
-    summary, journal = load(folder)
+    summary, journal = run or load(folder)
     rows = counting(summary, journal)
     looked = look(folder, rows, console, workers)
     filmed = shoot(folder, choose(summary.conditions, rows, looked.safety), console, workers)

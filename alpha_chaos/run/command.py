@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -16,6 +17,9 @@ from alpha_chaos.run.language_model import decide, replies_folder, with_model
 from alpha_chaos.run.matrix import Isolation, Options, Outcome, run_matrix
 from alpha_chaos.run.progress import Display
 from alpha_chaos.run.single import one_episode
+
+if TYPE_CHECKING:
+    from alpha_chaos.stats.run_folder import Loaded
 
 DONE = 0
 HARNESS_ERRORS = 3
@@ -74,18 +78,18 @@ def run_experiment(
     with Display(console, len(episodes), before) as display:
         outcome = run_matrix(episodes, folder, options, display.show)
     if not outcome.stopped:
-        print_table(folder, console)
+        run = print_table(folder, console)
         if report:
-            _report(folder, console)
+            _report(folder, console, run)
     return _conclude(outcome, folder, console)
 
 
-def _report(folder: Path, console: Console) -> None:
+def _report(folder: Path, console: Console, run: 'Loaded | None' = None) -> None:
     """Build the report; that it fails changes nothing about a run, which is complete."""
     try:
         from alpha_chaos.report.command import build
 
-        _say(console, f'report: {build(folder, console)}')
+        _say(console, f'report: {build(folder, console, run=run)}')
     except KeyboardInterrupt:
         _say(console, f'no report: stopped; `alpha-chaos report {folder}` makes it')
     except Exception as error:  # whatever it is: the run is done, and its exit code stands
@@ -138,15 +142,17 @@ def run_one(
     return _conclude(outcome, out, console)
 
 
-def print_table(folder: Path, console: Console) -> None:
-    """Print the result of a run from its journal.
+def print_table(folder: Path, console: Console) -> 'Loaded':
+    """Print the result of a run from its journal; return what it was made from.
 
     :raises BadSetting: where there is no run
     """
     from alpha_chaos.report.table import render
-    from alpha_chaos.stats.run_folder import load_and_summarise
+    from alpha_chaos.stats.run_folder import load
 
-    render(load_and_summarise(folder), console)
+    run = load(folder)
+    render(run[0], console)
+    return run
 
 
 def _conclude(outcome: Outcome, folder: Path, console: Console) -> int:

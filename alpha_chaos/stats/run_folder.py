@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -68,6 +69,9 @@ def read_manifest(path: Path) -> Manifest | None:
         raise BadSetting(f'{path}: {error}') from None
 
 
+Loaded: TypeAlias = tuple[Summary, tuple[journal.Row, ...]]
+
+
 def load_and_summarise(folder: Path, paper: published.Paper | None = None) -> Summary:
     """Return the summary of a run from its journal, and its manifest where there is one.
 
@@ -78,9 +82,7 @@ def load_and_summarise(folder: Path, paper: published.Paper | None = None) -> Su
     return load(folder, paper)[0]
 
 
-def load(
-    folder: Path, paper: published.Paper | None = None
-) -> tuple[Summary, tuple[journal.Row, ...]]:
+def load(folder: Path, paper: published.Paper | None = None) -> Loaded:
     """Return the summary of a run, and every attempt that it is made of.
 
     Without a manifest the run is taken to consist of what the journal holds.

@@ -396,7 +396,7 @@ def test_a_report_that_fails_leaves_a_finished_run_as_it_is(
     folder = write(tmp_path, RUNS['twins'])
     before = content(folder)
 
-    def fail(folder: Path, console: Console) -> Path:
+    def fail(folder: Path, console: Console, **_: object) -> Path:
         raise error
 
     monkeypatch.setattr(command, 'build', fail)
