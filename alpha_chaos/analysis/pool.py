@@ -9,16 +9,10 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 
 from alpha_chaos.plugins import BadSetting
+from alpha_chaos.run.progress import columns
 
 T = TypeVar('T')
 R = TypeVar('R')
@@ -41,16 +35,8 @@ def each(
     :param workers: processes; None for one per core
     """
     workers = workers or os.cpu_count() or 1
-    columns = (
-        TextColumn('{task.description}'),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn('left'),
-        TimeRemainingColumn(compact=True),
-    )
     hidden = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    with Progress(*columns(), console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task(title, total=len(items))
         done: list[R] = []
 

@@ -9,6 +9,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -19,6 +20,18 @@ from alpha_chaos.journal import Row, final
 from alpha_chaos.report.wording import shown
 
 LINE_EVERY_S = 10.0  # where there is no terminal to draw a bar on
+
+
+def columns() -> tuple[ProgressColumn, ...]:
+    """Return what every bar shows: name, bar, count, time gone and time left."""
+    return (
+        TextColumn('{task.description}'),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn('left'),
+        TimeRemainingColumn(compact=True),
+    )
 
 
 class Score:
@@ -62,12 +75,7 @@ class Display(Closing):
         self._closed = False
         if console.is_terminal:
             self._bar = Progress(
-                TextColumn('{task.description}'),
-                BarColumn(bar_width=20),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                TextColumn('left'),
-                TimeRemainingColumn(compact=True),
+                *columns(),
                 TextColumn('{task.fields[score]}'),
                 console=console,
             )
