@@ -180,14 +180,15 @@ def matrix(context: LaunchContext) -> list[Any]:
     Its graphs are no launch actions: every episode has processes and a ROS domain of its own, and
     the runner must outlive each of them to start it, judge its end and go on.
     """
+    defaults = inspect.signature(cli.matrix).parameters
     options = []
     for name, value in _given(cli.matrix, context).items():
         if value == _choice(True):
             options.append(f'--{name}')
-        elif value == _choice(False) and inspect.signature(cli.matrix).parameters[name].default:
+        elif value != _choice(False):
+            options += [f'--{name}={value}'] if value else []
+        elif defaults[name].default:
             options.append(f'--no-{name}')
-        elif value not in ('', _choice(False)):
-            options.append(f'--{name}={value}')
     return [
         ExecuteProcess(
             cmd=[sys.executable, '-m', f'{PACKAGE}.run.child', 'matrix', *options],

@@ -25,6 +25,7 @@ from alpha_chaos.experiment import Episode
 from alpha_chaos.msg import BlockState, ObjectStates, StepState, WorldDescription
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.clock import to_nanoseconds, to_time
+from alpha_chaos.nodes.convert import point
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.nodes.goals import KEEP_RESULT_S
@@ -310,13 +311,8 @@ class SimNode(EpisodeNode):
 
 def _goal(task: Task) -> dict[str, Any]:
     """Return what a task aims at, where it has a place zone."""
-    zone = getattr(task, 'zone', None)
-    if zone is None:
-        return {}
-    return {
-        'zone': Point(x=zone[0], y=zone[1], z=zone[2]),
-        'success_radius': float(getattr(task, 'success_radius_m', 0.0)),
-    }
+    goal = task.goal
+    return {} if goal is None else {'zone': point(goal.zone), 'success_radius': goal.radius_m}
 
 
 def _settle(handle: Any, reached: bool) -> None:

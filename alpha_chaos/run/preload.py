@@ -4,7 +4,7 @@ import gc
 import importlib
 import os
 
-from alpha_chaos.catalogues import bodies, drivers, faults, planners, tasks
+from alpha_chaos.catalogues import bodies, drivers, faults, planners, recoveries, tasks
 from alpha_chaos.graph import episode_graph
 
 
@@ -24,7 +24,7 @@ for _name in episode_graph().names:
     importlib.import_module(f'alpha_chaos.nodes.{_name}_node')
 _quietly('pybullet')
 importlib.import_module('pybullet_data')
-for _catalogue in (bodies, drivers, faults, planners, tasks):
+for _catalogue in (bodies, drivers, faults, planners, recoveries, tasks):
     _catalogue()
 importlib.import_module('alpha_chaos.bag.definitions').typestore()
 
