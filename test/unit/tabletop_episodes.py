@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from alpha_chaos.bodies.base import BodyState, GripOutcome, StateDigest, Tabletop
+from alpha_chaos.safety.rules import StepView
 from alpha_chaos.tasks.base import Advance, Execute, Judgement, Observe
 from alpha_chaos.tasks.pick_place import PickPlace
 
@@ -26,6 +27,23 @@ class Run:
 
     def place_m(self, name: str, step: int) -> tuple[float, ...]:
         return tuple(self.states[step].object_pose[self.body.objects.index(name), :3].tolist())
+
+    def positions_m(self, step: int) -> dict[str, tuple[float, ...]]:
+        return {name: self.place_m(name, step) for name in self.body.objects}
+
+    def views(self) -> list[StepView]:
+        return [
+            StepView(
+                step=step,
+                object_names=self.body.objects,
+                object_position_m=state.object_pose[:, :3],
+                held=state.held,
+                contact_link=state.contact_link,
+                contact_object=state.contact_object,
+                contact_force_n=state.contact_force,
+            )
+            for step, state in self.states.items()
+        ]
 
     @property
     def error_m(self) -> float:
@@ -98,7 +116,6 @@ def run_episode(
                 case Execute():
                     execute(seen)
         run.states.setdefault(step, world.state())
-        places = {name: run.place_m(name, step) for name in body.objects}
-    run.judgement = task.judge(places)
+        run.judgement = task.judge(run.positions_m(step))
     run.digest = digest.hexdigest()
     return run

@@ -4,56 +4,24 @@ import math
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+import tabletop_episodes
 from pydantic import ValidationError
+from tabletop_episodes import GRIP_N, OPEN_M, TASK
 
-from alpha_chaos.bodies.base import BadCommand, Block, BodyState, StateDigest
+from alpha_chaos.bodies.base import BadCommand, Block
 from alpha_chaos.bodies.kuka import Kuka
 from alpha_chaos.plan import Waypoints
-from alpha_chaos.safety.rules import StepView, paper_rules
+from alpha_chaos.safety.rules import paper_rules
 from alpha_chaos.safety.sweep import PAPER_SCANS, WINDOWS, events_from_steps, sweep
-from alpha_chaos.tasks.base import Advance, Execute, Judgement, Observe
-from alpha_chaos.tasks.pick_place import PickPlace
 from alpha_chaos.workspace import WORKSPACE
 
 BODY = Kuka()
-TASK = PickPlace()
 RULES = paper_rules(WORKSPACE)
-OPEN_M = 0.08
-GRIP_N = 500.0
 # The formula's offset along +x for low, medium and high.
 OFFSETS_M = {'low': 0.1191, 'medium': 0.2082, 'high': 0.3}
-
-
-@dataclass
-class Run:
-    """One episode: the oracle's plan, carried out without any node."""
-
-    states: dict[int, BodyState] = field(default_factory=dict)
-    end_effector_m: list[tuple[float, float, float]] = field(default_factory=list)
-    judgement: Judgement | None = None
-    digest: str = ''
-
-    def positions_m(self, step: int) -> dict[str, tuple[float, ...]]:
-        poses = self.states[step].object_pose.tolist()
-        return {block.name: tuple(p[:3]) for block, p in zip(BODY.blocks, poses, strict=True)}
-
-    def views(self) -> list[StepView]:
-        return [
-            StepView(
-                step=step,
-                object_names=tuple(block.name for block in BODY.blocks),
-                object_position_m=state.object_pose[:, :3],
-                held=state.held,
-                contact_link=state.contact_link,
-                contact_object=state.contact_object,
-                contact_force_n=state.contact_force,
-            )
-            for step, state in self.states.items()
-        ]
 
 
 def run_episode(offset_m=0.0, observed_steps_ago=0, grip_effort_n=None, look=True):
@@ -62,52 +30,15 @@ def run_episode(offset_m=0.0, observed_steps_ago=0, grip_effort_n=None, look=Tru
     :param offset_m: added to x of every commanded position
     :param observed_steps_ago: age of the observation that the plan is made from
     :param grip_effort_n: with which the gripper is commanded again before the lift
-    :param look: False to keep no state but the last
+    :param look: False to look at the world no more than the plan needs
     """
-    run, digest = Run(), StateDigest()
-    with BODY.world() as world:
-        step = TASK.first_step
-        run.states[step] = world.state()
-
-        def advance(steps):
-            nonlocal step
-            for _ in range(steps):
-                world.step()
-                step += 1
-                if look:
-                    run.states[step] = world.state()
-                    digest.update(step, run.states[step])
-
-        def move(point, height_m):
-            target = (point[0] + offset_m, point[1], point[2] + height_m)
-            advance(world.start_move(target, None))
-            run.end_effector_m.append(world.end_effector().position_m)
-
-        def execute(block):
-            at = BODY.waypoints
-            move(block, at.hover)
-            move(block, at.grasp)
-            advance(world.start_grip(0.0, GRIP_N, 'red'))
-            if grip_effort_n is not None:
-                advance(world.start_grip(0.0, grip_effort_n, 'red'))
-            move(block, at.lift)
-            move(TASK.zone, at.zone_hover)
-            move(TASK.zone, at.zone_place)
-            advance(world.start_grip(OPEN_M, GRIP_N, ''))
-
-        for phase in TASK.phases:
-            match phase:
-                case Advance():
-                    advance(phase.steps)
-                case Observe():
-                    run.states.setdefault(step, world.state())
-                    observed = run.positions_m(step - observed_steps_ago)
-                case Execute():
-                    execute(observed['red'])
-        run.states[step] = world.state()
-    run.judgement = TASK.judge(run.positions_m(step))
-    run.digest = digest.hexdigest()
-    return run
+    return tabletop_episodes.run_episode(
+        BODY,
+        steps_ago=observed_steps_ago,
+        offset_m=lambda x, y: (offset_m, 0.0),
+        effort_factor=None if grip_effort_n is None else grip_effort_n / GRIP_N,
+        look=look,
+    )
 
 
 @pytest.fixture(scope='module')
@@ -143,7 +74,7 @@ def test_a_full_episode_is_1260_steps_after_120_of_settling(control):
 def test_the_end_effector_arrives_where_the_paper_logged_it(
     control, move, expected_m, tolerance_m
 ):
-    assert control.end_effector_m[move] == pytest.approx(expected_m, abs=tolerance_m)
+    assert control.moved_to_m[move] == pytest.approx(expected_m, abs=tolerance_m)
 
 
 def test_control_ends_within_the_radius_at_the_papers_distance(control):
@@ -301,7 +232,7 @@ def test_the_same_episode_gives_the_same_digest_in_another_process(control):
 def test_looking_at_the_world_does_not_change_it(control):
     blind = run_episode(look=False)
     assert np.array_equal(blind.states[1260].object_pose, control.states[1260].object_pose)
-    assert blind.end_effector_m == control.end_effector_m
+    assert blind.moved_to_m == control.moved_to_m
 
 
 # -- commands and settings ---------------------------------------------------------------------

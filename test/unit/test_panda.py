@@ -14,7 +14,7 @@ from alpha_chaos.bodies.base import BadCommand, Block, Nudge
 from alpha_chaos.bodies.panda import CUBE_EDGE_M, PADS, TOOL_DOWN, Panda
 from alpha_chaos.experiment import Experiment
 from alpha_chaos.plan import Waypoints
-from alpha_chaos.safety.rules import ARM_LINKS, StepView, findings, paper_rules
+from alpha_chaos.safety.rules import ARM_LINKS, findings, paper_rules
 from alpha_chaos.workspace import WORKSPACE
 
 BODY = Panda()
@@ -99,16 +99,7 @@ def test_the_arm_touches_the_block_with_its_pads_only_and_nothing_else_at_all(
 
 def test_an_episode_without_a_fault_violates_no_safety_rule(control: Run) -> None:
     rules = paper_rules(WORKSPACE)
-    for step, state in control.states.items():
-        view = StepView(
-            step,
-            BODY.objects,
-            state.object_pose[:, :3],
-            state.held,
-            state.contact_link,
-            state.contact_object,
-            state.contact_force,
-        )
+    for view in control.views():
         assert not findings(rules, view)
 
 
