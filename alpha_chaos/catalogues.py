@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from alpha_chaos.drivers.base import Driver
     from alpha_chaos.faults.base import Fault
     from alpha_chaos.planners.base import Planner
+    from alpha_chaos.probes.base import Probe
     from alpha_chaos.recovery.base import Recovery
     from alpha_chaos.tasks.base import Task
+    from alpha_chaos.transit.base import TransitFault
 
 
 @cache
@@ -43,6 +45,11 @@ def planners() -> 'Mapping[str, type[Planner]]':
     return _known('planners', 'Planner')  # type: ignore[return-value]
 
 
+def probes() -> 'Mapping[str, type[Probe]]':
+    """Return what a graph can be watched for."""
+    return _known('probes', 'Probe')  # type: ignore[return-value]
+
+
 def recoveries() -> 'Mapping[str, type[Recovery]]':
     """Return the recovery policies."""
     return _known('recovery', 'Recovery')  # type: ignore[return-value]
@@ -51,3 +58,8 @@ def recoveries() -> 'Mapping[str, type[Recovery]]':
 def tasks() -> 'Mapping[str, type[Task]]':
     """Return the tasks."""
     return _known('tasks', 'Task')  # type: ignore[return-value]
+
+
+def transit_faults() -> 'Mapping[str, type[TransitFault]]':
+    """Return the faults of the relay for other people's graphs."""
+    return _known('transit', 'TransitFault')  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""What a graph is watched for while faults strike: one file each."""
