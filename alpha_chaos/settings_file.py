@@ -7,7 +7,6 @@ from typing import Any, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from alpha_chaos.plugins import BadSetting, unknown
 
@@ -85,18 +84,23 @@ class SettingsFile:
         """Return the error to raise about the setting at `location`."""
         return BadSetting(f'{self.path}, line {self._line(location)}: {text}')
 
-    def read_as(self, model: type[M]) -> M:
-        """Return the content as a `model`.
+    def read_as(self, model: type[M], at: Location = ()) -> M:
+        """Return the content, or the part of it at a location, as a `model`.
 
         :raises BadSetting: with the first problem in the file
         """
+        content = self.content
+        for part in at:
+            content = content[part]
         try:
-            return model.model_validate(self.content)
+            return model.model_validate(content)
         except ValidationError as error:
-            first = min(error.errors(), key=self._order)
-            location = first['loc']
+            first = min(
+                error.errors(), key=lambda one: self._order(one['type'], (*at, *one['loc']))
+            )
+            location = (*at, *first['loc'])
             if first['type'] == 'extra_forbidden':
-                owner = _model_at(model, location[:-1])
+                owner = _model_at(model, location[len(at) : -1])
                 fields = owner.model_fields.items() if owner else ()
                 known = [field.alias or name for name, field in fields]
                 text = _spelled(location[:-1], unknown('key', location[-1], known))
@@ -107,9 +111,9 @@ class SettingsFile:
                 text = _spelled(self._known(location), first['msg'])
             raise self.problem(location, text) from None
 
-    def _order(self, problem: ErrorDetails) -> tuple[bool, int]:
+    def _order(self, problem: str, location: Location) -> tuple[bool, int]:
         # A key that is missing, or a list that is too short, may be so because of another mistake.
-        return problem['type'] in ('missing', 'too_short'), self._line(problem['loc'])
+        return problem in ('missing', 'too_short'), self._line(location)
 
     def _known(self, location: Location) -> Location:
         while location not in self._lines:

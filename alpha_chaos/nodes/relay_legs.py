@@ -1,0 +1,274 @@
+"""What a relay's routes are made of: a topic leg passes messages, a call leg requests and answers.
+
+A topic is one topic leg, a service one call leg. An action is three services and two topics, and
+passes as these: goal numbers, refusals and states reach the client as the server gave them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.serialization import deserialize_message, serialize_message
+
+from alpha_chaos.nodes.flow import Respond, deferred_service
+from alpha_chaos.nodes.interfaces import load
+from alpha_chaos.nodes.mirrored_qos import incoming, outgoing
+from alpha_chaos.nodes.relay_lane import Lane, Relay
+from alpha_chaos.plugins import BadSetting
+from alpha_chaos.transit.base import SIDES_OF, Passage
+from alpha_chaos.transit.config import Qos, Route
+
+# The parts of an action's type, by how ROS calls them.
+_PARTS = {
+    '_SendGoal': 'SendGoalService',
+    '_GetResult': 'GetResultService',
+    '_FeedbackMessage': 'FeedbackMessage',
+}
+_RCLError = rclpy_implementation.RCLError
+
+Graph = Mapping[str, Sequence[str]]  # types of services, by name
+
+
+def load_part(name: str) -> Any:
+    """Return the class of an interface, or of a part of an action ('…/action/Move_SendGoal').
+
+    :raises BadSetting: for one that is not installed
+    """
+    for suffix, part in _PARTS.items():
+        if '/action/' in name and name.endswith(suffix):
+            return getattr(load(name.removesuffix(suffix)).Impl, part)
+    return load(name)
+
+
+class Ear:
+    """A subscription to serialised messages, made when a publisher is there, with its QoS.
+
+    :param type: name of the type, empty to take the publisher's
+    :param hear: called with each message
+    """
+
+    def __init__(
+        self, relay: Relay, topic: str, type: str, qos: Qos, hear: Callable[[bytes], None]
+    ) -> None:
+        self.topic = topic
+        self._relay = relay
+        self._type = type
+        self._qos = qos
+        self._hear = hear
+        self._subscription: Any = None
+        self.kind: Any = None  # type of the messages, once known
+        self._made: Any = None  # what it was made for: type, QoS
+
+    def look(self) -> None:
+        """Look who publishes; open, or open anew if type or QoS are others than before."""
+        found = self._relay.node.get_publishers_info_by_topic(self.topic)
+        if self._type:
+            found = [one for one in found if one.topic_type == self._type]
+        if not found:
+            return  # and what is open stays so, for whoever comes back
+        types = sorted({one.topic_type for one in found})
+        if len(types) > 1:
+            self._relay.problem(
+                self.topic, f'is published as {" and as ".join(types)}; give its type in the file'
+            )
+            return
+        profiles = [one.qos_profile for one in found]
+        wanted = (types[0], incoming(profiles, self._qos), outgoing(profiles, self._qos))
+        if wanted == self._made:
+            return
+        try:
+            kind = load_part(types[0])
+        except BadSetting as error:
+            self._relay.problem(self.topic, str(error))
+            return
+        self.close()
+        self._open(kind, *wanted[1:])
+        self._made = wanted
+
+    def _open(self, kind: Any, in_qos: Any, out_qos: Any) -> None:
+        self.kind = kind
+        self._subscription = self._relay.node.create_subscription(
+            kind, self.topic, self._hear, in_qos, raw=True
+        )
+
+    def close(self) -> None:
+        """Hear no more."""
+        if self._subscription is not None:
+            self._relay.node.destroy_subscription(self._subscription)
+            self._subscription = self._made = None
+
+
+class TopicLeg(Ear):
+    """Passes a topic on under another name."""
+
+    def __init__(self, relay: Relay, lane: Lane, topic: str, output: str, type: str) -> None:
+        super().__init__(relay, topic, type, lane.route.qos, self._on_message)
+        self._lane = lane
+        self._output = output
+        self._publisher: Any = None
+
+    def _open(self, kind: Any, in_qos: Any, out_qos: Any) -> None:
+        self._publisher = self._relay.node.create_publisher(kind, self._output, out_qos)
+        self._lane.open(kind, lambda passage: self._publish(passage.parcel.data))
+        super()._open(kind, in_qos, out_qos)
+
+    def close(self) -> None:
+        """Hear and say no more."""
+        super().close()
+        if self._publisher is not None:
+            self._relay.node.destroy_publisher(self._publisher)
+            self._publisher = self._lane.send = None
+
+    def _on_message(self, data: bytes) -> None:
+        lane = self._lane
+        lane.sequence += 1
+        if lane.stack.idle:
+            self._publish(data)
+        else:
+            lane.take(data)
+
+    def _publish(self, data: bytes) -> None:
+        try:
+            self._publisher.publish(data)
+        except _RCLError as error:  # of a full history that keeps all, after 0.1 s
+            self._relay.problem(self._output, f'a message is lost: {error}')
+
+
+class CallLeg:
+    """Passes a service on under another name.
+
+    :param type: name of the type, empty to find it in the graph
+    """
+
+    def __init__(
+        self, relay: Relay, requests: Lane, responses: Lane, name: str, output: str, type: str
+    ) -> None:
+        self.name = name
+        self._relay = relay
+        self._requests = requests
+        self._responses = responses
+        self._output = output
+        self._type = type
+        self._client: Any = None
+        self._server: Any = None
+
+    def look(self, graph: Graph) -> None:
+        """Look who serves it, and open once somebody does."""
+        if self._client is not None:
+            return
+        types = graph.get(self.name, ())
+        if self._type:
+            types = [self._type] if self._type in types else []
+        if not types:
+            return
+        try:
+            self._open(load_part(types[0]))
+        except BadSetting as error:
+            self._relay.problem(self.name, str(error))
+
+    def _open(self, kind: Any) -> None:
+        node = self._relay.node
+        self._client = node.create_client(kind, self.name)
+        self._requests.open(kind.Request, self._forward_parcel, kind.Response)
+        self._responses.open(kind.Response, self._answer_parcel)
+        self._server = deferred_service(node, kind, self._output, self._on_request)
+
+    def close(self) -> None:
+        """Serve no more."""
+        if self._client is not None:
+            self._relay.node.destroy_service(self._server)
+            self._relay.node.destroy_client(self._client)
+            self._client = self._server = None
+
+    def _on_request(self, request: Any, _: Any, respond: Respond) -> None:
+        self._requests.sequence += 1
+        if self._requests.stack.idle:
+            self._forward(request, respond)
+        else:
+            self._requests.take(serialize_message(request), respond)
+
+    def _forward_parcel(self, passage: Passage) -> None:
+        if passage.answer is not None:
+            self._on_response(passage.answer, passage.parcel.call)
+        else:
+            data = passage.parcel.data
+            self._forward(deserialize_message(data, self._requests.kind), passage.parcel.call)
+
+    def _forward(self, request: Any, respond: Respond) -> None:
+        future = self._client.call_async(request)
+        future.add_done_callback(lambda done: self._on_response(done.result(), respond))
+
+    def _on_response(self, response: Any, respond: Respond) -> None:
+        self._responses.sequence += 1
+        if self._responses.stack.idle:
+            respond(response)
+        else:
+            self._responses.take(serialize_message(response), respond)
+
+    def _answer_parcel(self, passage: Passage) -> None:
+        data = passage.parcel.data
+        passage.parcel.call(deserialize_message(data, self._responses.kind))
+
+
+class OpenRoute:
+    """A route at work: its lanes, by side, and the legs that feed them.
+
+    :param source: full name of what is routed; likewise `output`
+    """
+
+    def __init__(self, relay: Relay, route: Route, source: str, output: str) -> None:
+        self.route = route
+        self.source = source
+        self.lanes = {side: Lane(relay, route, side) for side in SIDES_OF[route.kind]}
+        lanes = self.lanes
+        self._topics: list[TopicLeg] = []
+        self._calls: list[CallLeg] = []
+
+        def topic(lane: Lane, part: str, type: str) -> None:
+            self._topics.append(TopicLeg(relay, lane, source + part, output + part, type))
+
+        def call(requests: Lane, responses: Lane, part: str, type: str) -> None:
+            leg = CallLeg(relay, requests, responses, source + part, output + part, type)
+            self._calls.append(leg)
+
+        if route.kind == 'topic':
+            topic(lanes['message'], '', route.type)
+        elif route.kind == 'service':
+            call(lanes['request'], lanes['response'], '', route.type)
+        else:
+
+            def part(suffix: str) -> str:
+                return route.type and route.type + suffix
+
+            call(lanes['goal'], lanes['goal_response'], '/_action/send_goal', part('_SendGoal'))
+            call(
+                lanes['cancel'],
+                lanes['cancel_response'],
+                '/_action/cancel_goal',
+                'action_msgs/srv/CancelGoal',
+            )
+            call(
+                lanes['result_request'],
+                lanes['result'],
+                '/_action/get_result',
+                part('_GetResult'),
+            )
+            topic(lanes['feedback'], '/_action/feedback', part('_FeedbackMessage'))
+            topic(lanes['status'], '/_action/status', 'action_msgs/msg/GoalStatusArray')
+
+    def look(self, graph: Graph) -> None:
+        """Open what can be opened now.
+
+        :param graph: the services there are
+        """
+        for topic in self._topics:
+            topic.look()
+        for call in self._calls:
+            call.look(graph)
+
+    def close(self) -> None:
+        """Pass nothing any more."""
+        for topic in self._topics:
+            topic.close()
+        for call in self._calls:
+            call.close()

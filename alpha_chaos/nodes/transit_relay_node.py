@@ -1,0 +1,292 @@
+"""The relay for other people's graphs: topics, services and actions of any type, and their faults.
+
+It is what `ros2 run alpha_chaos fault_relay` starts when it is given a file with `config`. With no
+fault armed it passes on what it got, byte for byte.
+"""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+
+from alpha_chaos.faults.base import Fields
+from alpha_chaos.faults.draws import generator
+from alpha_chaos.msg import FaultEvent
+from alpha_chaos.nodes.mirrored_qos import DEPTH
+from alpha_chaos.nodes.params import Params, declare
+from alpha_chaos.nodes.relay_clock import STEADY, RelayClock
+from alpha_chaos.nodes.relay_lane import Lane
+from alpha_chaos.nodes.relay_legs import Ear, OpenRoute
+from alpha_chaos.plugins import BadSetting, unknown
+from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
+from alpha_chaos.transit.base import TransitFault
+from alpha_chaos.transit.config import Qos, RelayConfig, Route, clash, parse_fault
+from alpha_chaos.transit.stack import Verdict
+
+# Between two looks at who is there: DDS tells rclpy's nodes of nobody who comes.
+LOOK_S = 0.2
+
+
+class TransitRelayParams(Params):
+    """Parameters of the relay."""
+
+    config: str = Field('', description='path of the relay file (docs/relay.md)')
+    enable_injection: bool = Field(
+        False,
+        description='faults may be armed; off, so that nobody breaks a live robot by accident',
+    )
+    allow: list[str] = Field(
+        [], description="routes that faults may touch; if any is given, instead of the file's"
+    )
+
+
+@dataclass(frozen=True)
+class Armed:
+    """A fault at work."""
+
+    id: int
+    route: str
+    fault: TransitFault
+    lane: Lane
+
+
+class TransitRelayNode(Node):
+    """Opens routes when their sources appear, and lets the armed faults at what passes."""
+
+    params_model = TransitRelayParams
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('fault_relay', **options)
+        self.params = declare(self, TransitRelayParams)
+        self.config = RelayConfig.load(Path(self.params.config).expanduser())
+        self.limits = self.config.hold
+        self.node: Node = self
+        self._allow = self.params.allow or self.config.allow
+        self._problems: set[tuple[str, str]] = set()
+        self._armed: list[Armed] = []
+        self._ids = 0
+        self._kinds: Counter[str] = Counter()  # armed since the reset, by where and what
+        self._ears: dict[str, Ear] = {}  # of topics that schedules look at
+        self._events = self.create_publisher(FaultEvent, '~/fault_events', DEPTH)
+        self.clock = RelayClock(self, self._pump, self._restart)
+        self.routes = self._open_routes(self.config.routes)
+        for route in self.config.routes:
+            for fault in route.faults:
+                try:
+                    self._arm(self.routes[route.name], fault)
+                except BadSetting as error:
+                    self.problem(route.name, str(error))
+        self.create_service(AddFault, '~/add_fault', self._on_add)
+        self.create_service(RemoveFault, '~/remove_fault', self._on_remove)
+        self.create_service(ListFaults, '~/list_faults', self._on_list)
+        self.create_service(ResetFaults, '~/reset_faults', self._on_reset)
+        self._look()
+        self._looks = self.create_timer(LOOK_S, self._look, clock=STEADY)
+
+    def destroy_node(self) -> None:
+        """Let go of everything."""
+        self.clock.close()
+        super().destroy_node()
+
+    # -- routes
+
+    def _open_routes(self, routes: Sequence[Route]) -> dict[str, OpenRoute]:
+        opened: dict[str, OpenRoute] = {}
+        full: list[Route] = []
+        for route in routes:
+            resolve = (
+                self.resolve_topic_name if route.kind == 'topic' else self.resolve_service_name
+            )
+            source, output = resolve(route.name), resolve(route.output)
+            named = Route(route.kind, source, output)
+            if why := clash(named, full):
+                raise BadSetting(f'{self.params.config}: with remappings and namespace, {why}')
+            full.append(named)
+            opened[route.name] = OpenRoute(self, route, source, output)
+        return opened
+
+    def _look(self) -> None:
+        graph = dict(self.get_service_names_and_types())
+        for ear in self._ears.values():
+            ear.look()
+        for route in self.routes.values():
+            route.look(graph)
+
+    def problem(self, where: str, text: str) -> None:
+        """Say what does not work, once."""
+        if (where, text) not in self._problems:
+            self._problems.add((where, text))
+            self.get_logger().warning(f'{where}: {text}')
+
+    # -- time
+
+    def _lanes(self) -> Iterator[Lane]:
+        return (lane for route in self.routes.values() for lane in route.lanes.values())
+
+    def _pump(self, now_ns: int) -> None:
+        for lane in self._lanes():
+            lane.pump(now_ns)
+        self.held()
+
+    def _restart(self, now_ns: int) -> None:
+        lost = sum(lane.stack.restart(now_ns) for lane in self._lanes())
+        if lost:
+            self.get_logger().warning(f'time began anew: {lost} held messages are lost')
+        self.held()
+
+    def held(self) -> None:
+        """Be called when the next message is due."""
+        due = (lane.stack.due_ns for lane in self._lanes())
+        self.clock.wake(min((time for time in due if time is not None), default=None))
+
+    # -- faults
+
+    def _arm(self, route: OpenRoute, fault: TransitFault) -> Armed:
+        if not self.params.enable_injection:
+            raise BadSetting('injection is off; start the relay with enable_injection:=true')
+        name = route.route.name
+        if name not in self._allow and route.source not in self._allow:
+            raise BadSetting(
+                f'faults may not touch {name}; allowed: {", ".join(self._allow) or "no route"}'
+            )
+        side = fault.side_on(route.route.kind)
+        lane = route.lanes[side]
+        self._check(lane, fault)
+        where = f'{name}/{side}/{fault.kind}'
+        same = self._kinds[where]
+        self._kinds[where] += 1
+
+        def make(now_ns: int) -> Any:
+            draws, amounts = (
+                generator('seed_sequence', self.config.seed, stream, same)
+                for stream in (where, f'{where}/amounts')
+            )
+            return fault.injector(draws, amounts, now_ns)
+
+        armed = Armed(self._ids, name, fault, lane)
+        self._ids += 1
+        self._armed.append(armed)
+        lane.stack.arm(armed.id, make, self.clock.now_ns)
+        if fault.schedule.when is not None:
+            self._listen(fault.schedule.when.topic)
+        return armed
+
+    def _check(self, lane: Lane, fault: TransitFault) -> None:
+        """Refuse a fault that needs fields which the type of the messages does not have."""
+
+    def typed(self, lane: Lane) -> None:
+        """Look at the faults of a lane once its type is known."""
+        for armed in tuple(self._armed):
+            if armed.lane is lane:
+                try:
+                    self._check(lane, armed.fault)
+                except BadSetting as error:
+                    self.problem(armed.route, str(error))
+                    self._disarm(armed)
+
+    def _disarm(self, armed: Armed) -> None:
+        self._armed.remove(armed)
+        armed.lane.leave(armed.lane.stack.disarm(armed.id, self.clock.now_ns))
+
+    def _listen(self, topic: str) -> None:
+        if topic not in self._ears:
+            name = self.resolve_topic_name(topic)
+            self._ears[topic] = ear = Ear(self, name, '', Qos(), partial(self._observe, topic))
+            ear.look()
+
+    def _observe(self, topic: str, data: bytes) -> None:
+        now_ns = self.clock.now_ns
+        kind = self._ears[topic].kind
+        fields = Fields(deserialize_message(data, kind))
+
+        def read(path: str) -> list[float]:
+            try:
+                return [float(fields.get(one)) for one in fields.each(path)]
+            except (AttributeError, TypeError, ValueError) as error:
+                self.problem(topic, f'{path}: {error}')
+                return []
+
+        for lane in self._lanes():
+            lane.stack.observe(topic, read, now_ns)
+
+    def report(self, lane: Lane, verdicts: Sequence[Verdict]) -> None:
+        """Publish what was decided; the digests are of the serialised messages."""
+        stamp = self.get_clock().now().to_msg()
+        for verdict in verdicts:
+            decision = verdict.decision
+            self._events.publish(
+                FaultEvent(
+                    stamp=stamp,
+                    route=lane.route.name,
+                    sequence=verdict.parcel.sequence,
+                    stage=lane.side,
+                    fault=decision.fault,
+                    probability=decision.probability,
+                    draw=math.nan if decision.draw is None else decision.draw,
+                    triggered=decision.triggered,
+                    detail=json.dumps(decision.detail),
+                    digest_before=hashlib.sha256(verdict.parcel.data).hexdigest(),
+                    digest_after=hashlib.sha256(verdict.after).hexdigest(),
+                )
+            )
+
+    # -- fault control while running
+
+    def _on_add(self, request: AddFault.Request, response: AddFault.Response) -> AddFault.Response:
+        try:
+            settings = json.loads(request.fault)
+            if not isinstance(settings, dict):
+                raise BadSetting('a fault is a JSON object: {"route": ..., "kind": ..., ...}')
+            name = settings.pop('route', None)
+            if not isinstance(name, str) or name not in self.routes:
+                raise BadSetting(unknown('route', name, self.routes))
+            route = self.routes[name]
+            response.id = self._arm(route, parse_fault(settings, route.route.kind)).id
+            response.ok = True
+        except ValueError as error:  # BadSetting and JSONDecodeError
+            response.message = str(error)
+        except RecursionError:
+            response.message = 'a fault is one JSON object, not thousands in one another'
+        return response
+
+    def _on_remove(
+        self, request: RemoveFault.Request, response: RemoveFault.Response
+    ) -> RemoveFault.Response:
+        for armed in self._armed:
+            if armed.id == request.id:
+                self._disarm(armed)
+                response.ok = True
+                return response
+        ids = ', '.join(str(armed.id) for armed in self._armed)
+        response.message = f'no fault {request.id}; armed: {ids or "none"}'
+        return response
+
+    def _on_list(
+        self, _: ListFaults.Request, response: ListFaults.Response
+    ) -> ListFaults.Response:
+        response.ids = [armed.id for armed in self._armed]
+        response.faults = [
+            json.dumps({'route': armed.route, **armed.fault.model_dump(mode='json')})
+            for armed in self._armed
+        ]
+        return response
+
+    def _on_reset(
+        self, _: ResetFaults.Request, response: ResetFaults.Response
+    ) -> ResetFaults.Response:
+        lost = sum(lane.stack.clear() for lane in self._lanes())
+        self._armed.clear()
+        self._kinds.clear()
+        self.held()
+        self.get_logger().info(f'reset: no fault is armed, {lost} held messages are lost')
+        response.ok = True
+        return response

@@ -1,0 +1,189 @@
+"""What a fault in transit is: settings that make an injector, which sees one side of a route.
+
+A route is a topic, a service or an action; its sides are the directions in which something
+travels there. Faults see serialised bytes and decide what travels on, and when. Those that look
+inside decode it, and say by `paths` which fields they need.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
+
+from numpy.random import Generator
+from pydantic import Field, JsonValue
+
+from alpha_chaos.faults.base import Decision, Sample, Unreadable
+from alpha_chaos.plugins import Plugin
+from alpha_chaos.transit.schedule import Gate, Schedule
+
+Kind = Literal['topic', 'service', 'action']
+Side = Literal[
+    'message',
+    'request',
+    'response',
+    'goal',
+    'goal_response',
+    'cancel',
+    'cancel_response',
+    'result_request',
+    'result',
+    'feedback',
+    'status',
+]
+SIDES: tuple[Side, ...] = get_args(Side)
+SIDES_OF: dict[Kind, tuple[Side, ...]] = {
+    'topic': SIDES[:1],
+    'service': SIDES[1:3],
+    'action': SIDES[3:],
+}
+
+
+@dataclass(frozen=True)
+class Parcel(Sample):
+    """A message in transit.
+
+    `stamp_s` is when it came, by the relay's clock; `sequence` counts on this side of the route.
+
+    :param call: the call or the goal that it belongs to, the relay's own business; None of a topic
+    :param answers: makes an empty answer to a request, as an object; None where there are none
+    """
+
+    call: Any = field(default=None, compare=False, repr=False)
+    answers: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What travels on, and when.
+
+    :param due_ns: by the relay's clock; what is due now or earlier leaves at once
+    :param answer: set for a request that travels no further: the message goes back to whoever
+        asked, and is an object of the type that `Parcel.answers` makes
+    """
+
+    parcel: Parcel
+    due_ns: int
+    answer: Any = None
+
+
+@dataclass(frozen=True)
+class Strike:
+    """What became of a message that was struck."""
+
+    passages: Sequence[Passage]
+    detail: dict[str, JsonValue] = field(default_factory=dict)
+
+
+class TransitInjector:
+    """One armed fault. It keeps the state, and the frame of every decision.
+
+    A subclass says in `strike` what becomes of a message that the draw has chosen, and in `spare`
+    what of any other; both return what travels on, never before `now_ns`. One that keeps messages
+    back without knowing until when overrides `due_ns`, `on_due` and `release`, too.
+    """
+
+    def __init__(
+        self, fault: 'TransitFault', draws: Generator, amounts: Generator, now_ns: int
+    ) -> None:
+        self.fault = fault
+        self.amounts = amounts
+        self.gate = Gate(fault.schedule, now_ns)
+        self._draws = draws
+
+    def on_parcel(self, parcel: Parcel, now_ns: int) -> tuple[Sequence[Passage], Decision | None]:
+        """Return what travels on, and what was decided; None if the fault is off."""
+        draw = float(self._draws.random())  # always, so that a schedule does not shift the draws
+        if not self.gate.lets_strike(now_ns):
+            return self.spare(parcel, now_ns), None
+        if draw >= self.fault.probability:
+            return self.spare(parcel, now_ns), self._decision(draw, False, {})
+        try:
+            strike = self.strike(parcel, now_ns)
+        except (AttributeError, Unreadable) as error:  # a field that this message does not have
+            why = {'passed': f'{type(error).__name__}: {error}'}
+            return (Passage(parcel, now_ns),), self._decision(draw, False, why)
+        changed = not _same(strike.passages, parcel, now_ns)
+        return strike.passages, self._decision(draw, changed, strike.detail)
+
+    def strike(self, parcel: Parcel, now_ns: int) -> Strike:
+        """Return what becomes of a message that is struck."""
+        raise NotImplementedError
+
+    def spare(self, parcel: Parcel, now_ns: int) -> Sequence[Passage]:
+        """Return what becomes of a message that is not struck."""
+        return (Passage(parcel, now_ns),)
+
+    @property
+    def due_ns(self) -> int | None:
+        """When `on_due` is to be called at the latest; None for never."""
+        return None
+
+    def on_due(self, now_ns: int) -> Sequence[Passage]:
+        """Return what travels on although nothing has come."""
+        return ()
+
+    @property
+    def kept(self) -> int:
+        """Number of bytes that it keeps back and that will travel on."""
+        return 0
+
+    def release(self) -> Sequence[Parcel]:
+        """Hand over what it keeps back, oldest first, because the fault is being removed."""
+        return ()
+
+    def _decision(self, draw: float, triggered: bool, detail: dict[str, Any]) -> Decision:
+        return Decision(self.fault.kind, self.fault.probability, draw, triggered, detail)
+
+
+def _same(passages: Sequence[Passage], parcel: Parcel, now_ns: int) -> bool:
+    if len(passages) != 1:
+        return False
+    (only,) = passages
+    return only.due_ns <= now_ns and only.answer is None and only.parcel.data == parcel.data
+
+
+class TransitFault(Plugin):
+    """Settings of a fault, in physical units."""
+
+    sides: ClassVar[tuple[Side, ...]] = SIDES  # where it can be
+
+    side: Side | None = Field(
+        None,
+        description='what it strikes: of a service `request` or `response`; of an action `goal`, '
+        '`goal_response`, `feedback`, `result`, `cancel` …; a topic has only `message`',
+    )
+    probability: float = Field(1.0, ge=0, le=1, description='chance of striking a message [1]')
+    schedule: Schedule = Field(Schedule(), description='when it is on; always, if not given')
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Fields it needs in the messages it strikes; none for one that only moves bytes."""
+        return ()
+
+    def side_on(self, kind: Kind) -> Side:
+        """Return the side of a route that it is on.
+
+        :raises ValueError: if it cannot be there, or does not say where
+        """
+        there = [side for side in SIDES_OF[kind] if side in self.sides]
+        if not there:
+            raise ValueError(f'fault {self.kind!r} cannot strike a route of kind {kind}')
+        if self.side is None and len(there) == 1:
+            return there[0]
+        if self.side not in there:
+            given = 'none is given' if self.side is None else f'not {self.side}'
+            raise ValueError(
+                f'`side` of fault {self.kind!r} on a route of kind {kind} is one of '
+                f'{", ".join(there)}; {given}'
+            )
+        return self.side
+
+    @abstractmethod
+    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> TransitInjector:
+        """Return a fresh injector.
+
+        :param draws: decides each strike, one number a message
+        :param amounts: for everything else that is left to chance
+        :param now_ns: when it is armed
+        """
