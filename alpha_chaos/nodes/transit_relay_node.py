@@ -278,6 +278,10 @@ class TransitRelayNode(Node):
             json.dumps({'route': armed.route, **armed.fault.model_dump(mode='json')})
             for armed in self._armed
         ]
+        for armed in self._armed:
+            decided, struck = armed.lane.stack.tally(armed.id)
+            response.decided.append(decided)
+            response.struck.append(struck)
         return response
 
     def _on_reset(

@@ -39,6 +39,8 @@ class _Stage:
     handle: int
     make: Make
     injector: TransitInjector
+    decided: int = 0
+    struck: int = 0
 
 
 @dataclass(order=True)
@@ -98,6 +100,11 @@ class Stack:
         for passage in freed:
             self._leave(at, passage, now_ns, out)
         return out
+
+    def tally(self, handle: int) -> tuple[int, int]:
+        """Return how many messages a fault has decided about, and how many it has struck."""
+        stage = next(stage for stage in self._stages if stage.handle == handle)
+        return stage.decided, stage.struck
 
     def clear(self) -> int:
         """Take all faults out and lose what they hold back; return how many messages that was."""
@@ -180,6 +187,8 @@ class Stack:
             passages = (Passage(parcel, now_ns),)
             decision = self._note(stage, False, {'error': f'{type(error).__name__}: {error}'})
         if decision is not None:
+            stage.decided += 1
+            stage.struck += decision.triggered
             after = b''.join(passage.parcel.data for passage in passages if passage.answer is None)
             self._verdicts.append(Verdict(decision, parcel, after))
         for passage in passages:
