@@ -2,18 +2,18 @@
 
 A route is a topic, a service or an action; its sides are the directions in which something
 travels there. Faults see serialised bytes and decide what travels on, and when. Those that look
-inside decode it, and say by `paths` which fields they need.
+inside decode it, and say by `needs` which fields must be there.
 """
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 from numpy.random import Generator
 from pydantic import Field, JsonValue
 
-from alpha_chaos.faults.base import Decision, Sample, Unreadable
+from alpha_chaos.faults.base import Decision, Fields, Sample, Unreadable
 from alpha_chaos.plugins import Plugin
 from alpha_chaos.transit.schedule import Gate, Schedule
 
@@ -31,6 +31,9 @@ Side = Literal[
     'feedback',
     'status',
 ]
+# What a field must be: a number, also one of several ('ranges[*]'), a text, a stamp, an array of
+# free length, or anything.
+Need = Literal['number', 'float', 'text', 'time', 'array', 'field']
 SIDES: tuple[Side, ...] = get_args(Side)
 SIDES_OF: dict[Kind, tuple[Side, ...]] = {
     'topic': SIDES[:1],
@@ -51,6 +54,10 @@ class Parcel(Sample):
 
     call: Any = field(default=None, compare=False, repr=False)
     answers: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
+
+    def replaced(self, fields: Fields) -> 'Parcel':
+        """Return this parcel with other content."""
+        return cast(Parcel, super().replaced(fields))
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class TransitInjector:
 
     def on_parcel(self, parcel: Parcel, now_ns: int) -> tuple[Sequence[Passage], Decision | None]:
         """Return what travels on, and what was decided; None if the fault is off."""
-        draw = float(self._draws.random())  # always, so that a schedule does not shift the draws
+        draw = self.draw()
         if not self.gate.lets_strike(now_ns):
             return self.spare(parcel, now_ns), None
         if draw >= self.fault.probability:
@@ -105,6 +112,10 @@ class TransitInjector:
             return (Passage(parcel, now_ns),), self._decision(draw, False, why)
         changed = not _same(strike.passages, parcel, now_ns)
         return strike.passages, self._decision(draw, changed, strike.detail)
+
+    def draw(self) -> float:
+        """Return a number in [0, 1); asked for each message, so that no schedule shifts it."""
+        return float(self._draws.random())
 
     def strike(self, parcel: Parcel, now_ns: int) -> Strike:
         """Return what becomes of a message that is struck."""
@@ -157,9 +168,9 @@ class TransitFault(Plugin):
     schedule: Schedule = Field(Schedule(), description='when it is on; always, if not given')
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """Fields it needs in the messages it strikes; none for one that only moves bytes."""
-        return ()
+    def needs(self) -> dict[str, Need]:
+        """Fields, by path, that the messages it strikes must have; none if it only moves bytes."""
+        return {}
 
     def side_on(self, kind: Kind) -> Side:
         """Return the side of a route that it is on.

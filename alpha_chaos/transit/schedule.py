@@ -69,6 +69,7 @@ class Gate:
         self._since_ns = None if schedule.when else armed_ns
         self._holds = False
         self._seen = 0
+        self.windows = 0  # that have begun because `when` became true
 
     def observe(self, value: float, now_ns: int) -> None:
         """Take the newest value of the field that `when` names."""
@@ -78,6 +79,7 @@ class Gate:
         held, self._holds = self._holds, condition.holds(value)
         if self._holds and not held:
             self._since_ns = now_ns
+            self.windows += 1
         elif not self._holds and self._ends_ns is None:
             self._since_ns = None
 
@@ -93,8 +95,9 @@ class Gate:
         self._seen += 1
         return self._seen % self._schedule.every_n == 0
 
+    @property
     def ends_ns(self) -> int | None:
-        """Return when the present window ends; None if it has no end that is known."""
+        """When the present window ends; None if it has no end that is known."""
         if self._since_ns is None or self._ends_ns is None:
             return None
         return self._since_ns + self._ends_ns

@@ -1,0 +1,134 @@
+"""Faults that change fields of a message, addressed by path."""
+
+import array
+import re
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from alpha_chaos.faults.base import Fields
+from alpha_chaos.transit.base import (
+    Need,
+    Parcel,
+    Passage,
+    Strike,
+    TransitFault,
+    TransitInjector,
+)
+
+Numbers = NDArray[np.float64]
+_INTEGER = re.compile(r'(u?)int(8|16|32|64)')
+
+LARGEST = 1e300  # of a setting: sums and products of two stay numbers
+
+
+class FieldFault(TransitFault):
+    """Changes the numbers at one path."""
+
+    field: str = Field(
+        min_length=1,
+        max_length=500,
+        description='path: `pose.position.x`, `ranges[3]`, `ranges[*]` for every element',
+    )
+
+    @property
+    def needs(self) -> dict[str, Need]:
+        """The field, which is a number."""
+        return {self.field: 'number'}
+
+    @abstractmethod
+    def changed(self, numbers: Numbers, amounts: Generator) -> Numbers:
+        """Return what the numbers become."""
+
+    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> TransitInjector:
+        """Return an injector."""
+        return FieldInjector(self, draws, amounts, now_ns)
+
+
+class FieldInjector(TransitInjector):
+    """Rewrites what is struck."""
+
+    fault: FieldFault
+
+    def strike(self, parcel: Parcel, now_ns: int) -> Strike:
+        """Change the numbers."""
+        fields = parcel.fields()
+        written = rewrite(
+            fields, self.fault.field, lambda numbers: self.fault.changed(numbers, self.amounts)
+        )
+        if written:
+            parcel = parcel.replaced(fields)
+        return Strike((Passage(parcel, now_ns),), {'written': written})
+
+
+def rewrite(fields: Fields, path: str, change: Callable[[Numbers], Numbers]) -> int:
+    """Change the numbers at a path; return how many were written.
+
+    A value that its field cannot hold (300 in a uint8, NaN in an integer) is not written.
+
+    :raises AttributeError: if the message has no such numbers
+    """
+    arrays = _arrays(fields, path)
+    if arrays is not None:
+        with np.errstate(all='ignore'):
+            return sum(_rewrite_array(one, change) for one in arrays)
+    places = fields.each(path)
+    old = [fields.get(place) for place in places]
+    for place, value in zip(places, old, strict=True):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise AttributeError(f'{place} is no number')
+    with np.errstate(all='ignore'):
+        new = change(np.array(old, dtype=np.float64))
+    written = 0
+    for place, before, after in zip(places, old, new.tolist(), strict=True):
+        fitting = _fitting(fields, place, before, after)
+        if fitting is not None and fitting != before:
+            fields.set(place, fitting)
+            written += 1
+    return written
+
+
+def _arrays(fields: Fields, path: str) -> list[NDArray[Any]] | None:
+    """Return the arrays whose every element a path means, sharing their memory; else None."""
+    if not path.endswith('[*]'):
+        return None
+    found = [fields.get(place) for place in fields.each(path.removesuffix('[*]'))]
+    if not all(isinstance(one, array.array | np.ndarray) for one in found):
+        return None
+    return [np.asarray(one) for one in found]
+
+
+def _rewrite_array(values: NDArray[Any], change: Callable[[Numbers], Numbers]) -> int:
+    new = change(values.astype(np.float64))
+    if np.issubdtype(values.dtype, np.integer):
+        new = np.rint(new)
+        limits = np.iinfo(values.dtype)
+        # The largest 64-bit numbers have no exact counterpart: what rounds up to one is too large.
+        fits = (new >= float(limits.min)) & (new < float(limits.max) + 1)
+    else:
+        fits = np.ones(new.shape, dtype=bool)
+    places = fits & (new != values)
+    values[places] = new[places].astype(values.dtype)
+    return int(places.sum())
+
+
+def _fitting(fields: Fields, place: str, before: Any, after: float) -> int | float | None:
+    if not isinstance(before, int | np.integer):
+        return after
+    if not np.isfinite(after):
+        return None
+    number = round(after)
+    owner, _, name = place.rpartition('.')
+    message = fields.get(owner) if owner else fields.message
+    types: dict[str, str] = getattr(message, 'get_fields_and_field_types', dict)()
+    declared = _INTEGER.search(types.get(name.partition('[')[0], ''))
+    if declared is None:
+        return number
+    unsigned, bits = bool(declared[1]), int(declared[2])
+    least, beyond = (0, 1 << bits) if unsigned else (-(1 << bits - 1), 1 << bits - 1)
+    return number if least <= number < beyond else None
