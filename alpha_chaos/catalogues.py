@@ -16,18 +16,24 @@ if TYPE_CHECKING:
     from alpha_chaos.recovery.base import Recovery
     from alpha_chaos.tasks.base import Task
     from alpha_chaos.transit.base import TransitFault
+    from alpha_chaos.worldmodel.prompting.condition import Condition
 
 
 @cache
-def _known(package: str, base: str) -> Mapping[str, type[Plugin]]:
+def _known(package: str, base: str, module_name: str = 'base') -> Mapping[str, type[Plugin]]:
     loaded = importlib.import_module(f'alpha_chaos.{package}')
-    module = importlib.import_module(f'alpha_chaos.{package}.base')
+    module = importlib.import_module(f'alpha_chaos.{package}.{module_name}')
     return catalogue(loaded, getattr(module, base))
 
 
 def bodies() -> 'Mapping[str, type[Body]]':
     """Return the robots and their scenes."""
     return _known('bodies', 'Body')  # type: ignore[return-value]
+
+
+def conditions() -> 'Mapping[str, type[Condition]]':
+    """Return the ways of asking a language model for a plan in a symbolic world."""
+    return _known('worldmodel.prompting', 'Condition', 'condition')  # type: ignore[return-value]
 
 
 def drivers() -> 'Mapping[str, type[Driver]]':

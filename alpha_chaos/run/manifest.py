@@ -89,8 +89,8 @@ def settle(
             for episode in experiment.episodes(all_arms)
         ],
         'llm': {**{arm: model.model_dump() for arm, model in old.llm.items()}, **llm},
-        'versions': _versions(),
-        'git': _git(),
+        'versions': versions(),
+        'git': checkout(),
         'machine': {'system': platform.platform(), 'processor': processor()},
     }
     (out / BAGS).mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,8 @@ def _check(path: Path, old: '_Earlier', experiment: Experiment, llm: Mapping[str
             )
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that results may hang on."""
     found = {'python': platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -129,7 +130,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _git() -> dict[str, Any] | None:
+def checkout() -> dict[str, Any] | None:
     """Return commit and state of the checkout the package runs from, None outside of one."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / '.git').exists():

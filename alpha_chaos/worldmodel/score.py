@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,24 +11,15 @@ from alpha_chaos.plugins import BadSetting
 from alpha_chaos.worldmodel.baselines import BASELINES, baseline
 from alpha_chaos.worldmodel.documents import TASKS, find_world, task_files, worlds_folder
 from alpha_chaos.worldmodel.domain import load_domain
+from alpha_chaos.worldmodel.exam import Exam
 from alpha_chaos.worldmodel.plan_text import Plan, read_plan, read_plan_file
 from alpha_chaos.worldmodel.release.data import load_release
-from alpha_chaos.worldmodel.release.judge import ReleaseWorld
+from alpha_chaos.worldmodel.release.exam import ReleaseExam
 from alpha_chaos.worldmodel.verdict import Verdict
-from alpha_chaos.worldmodel.world import load_tasks, task_world
+from alpha_chaos.worldmodel.world import load_tasks
+from alpha_chaos.worldmodel.world_exam import WorldExam
 
 WORLD = 'kitchen'  # whose tasks are the benchmark
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A task that plans can be scored on.
-
-    :param golden: text of a plan that is right; None if nobody wrote one
-    """
-
-    judge: Callable[[Plan], Verdict]
-    golden: str | None
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,7 @@ class Score:
         path.write_text(f'{text}\n', encoding='utf-8')
 
 
-def own_tasks(world: str = WORLD) -> dict[str, Entry]:
+def own_tasks(world: str = WORLD) -> dict[str, Exam]:
     """Return the tasks of one of our worlds.
 
     :raises BadSetting: if there are none, or with what is wrong with them
@@ -89,41 +80,35 @@ def own_tasks(world: str = WORLD) -> dict[str, Entry]:
     if next(task_files(folder), None) is None:
         raise BadSetting(f'{folder / TASKS}: there are no tasks; --data DIR takes the release')
     domain = load_domain(world)
-    return {
-        name: Entry(task_world(domain, task).judge, task.document.golden)
-        for name, task in load_tasks(domain).items()
-    }
+    return {name: WorldExam(domain, task) for name, task in load_tasks(domain).items()}
 
 
-def release_tasks(folder: Path, strict: bool) -> dict[str, Entry]:
+def release_tasks(folder: Path, strict: bool) -> dict[str, Exam]:
     """Return the tasks of the public release.
 
     :raises BadSetting: naming what is wrong with its files
     """
     release = load_release(folder)
-    return {
-        name: Entry(ReleaseWorld(release, task, strict).judge, None)
-        for name, task in release.tasks.items()
-    }
+    return {name: ReleaseExam(release, task, strict) for name, task in release.tasks.items()}
 
 
-def score(tasks: Mapping[str, Entry], plans: str) -> Score:
+def score(tasks: Mapping[str, Exam], plans: str) -> Score:
     """Return the verdicts on a baseline, or on a folder of plans.
 
     :param plans: a baseline, or a folder with `plan_<task id>.txt`
     :raises BadSetting: if there are no such plans
     """
     if plans in BASELINES:
-        return Score({name: entry.judge(plan) for name, entry, plan in _baseline(tasks, plans)})
+        return Score({name: exam.judge(plan) for name, exam, plan in _baseline(tasks, plans)})
     folder = Path(plans)
     if not folder.is_dir():
         known = ', '.join(BASELINES)
         raise BadSetting(f'--plans is one of {known}, or a folder; there is no folder {folder}')
     verdicts, missing = {}, []
-    for name, entry in tasks.items():
+    for name, exam in tasks.items():
         path = folder / f'plan_{name}.txt'
         if path.is_file():
-            verdicts[name] = entry.judge(read_plan_file(path))
+            verdicts[name] = exam.judge(read_plan_file(path))
         else:
             missing.append(name)
     if not verdicts:
@@ -131,11 +116,11 @@ def score(tasks: Mapping[str, Entry], plans: str) -> Score:
     return Score(verdicts, tuple(missing))
 
 
-def _baseline(tasks: Mapping[str, Entry], kind: str) -> Iterator[tuple[str, Entry, Plan]]:
-    for name, entry in tasks.items():
-        if kind != 'empty' and entry.golden is None:
+def _baseline(tasks: Mapping[str, Exam], kind: str) -> Iterator[tuple[str, Exam, Plan]]:
+    for name, exam in tasks.items():
+        if kind != 'empty' and exam.golden is None:
             raise BadSetting(
                 f'the release has no golden plans, so there is no {kind} one; '
                 'give --plans empty, or a folder'
             )
-        yield name, entry, baseline(kind, read_plan(entry.golden or ''), name)
+        yield name, exam, baseline(kind, read_plan(exam.golden or ''), name)

@@ -10,10 +10,26 @@ from typer.testing import CliRunner
 from alpha_chaos.cli import app
 from alpha_chaos.worldmodel.baselines import baseline
 from alpha_chaos.worldmodel.plan_text import Plan, read_plan
-from alpha_chaos.worldmodel.score import Entry, score
+from alpha_chaos.worldmodel.exam import Briefing, Exam, Executor
+from alpha_chaos.worldmodel.score import score
 from alpha_chaos.worldmodel.verdict import Failure, Link, Verdict
 
 GOLDEN = '\n'.join(f'[WAIT] <{i}_minutes>' for i in range(1, 8))
+
+
+class Counted(Exam):
+    """A task that is reached by seven steps, whichever."""
+
+    title, technique, golden = 'Wait', 'waiting', GOLDEN
+
+    def judge(self, plan: Plan) -> Verdict:
+        return Verdict(len(plan.steps), (), len(plan.steps) == 7)
+
+    def briefing(self) -> Briefing:
+        return Briefing('', '')
+
+    def begin(self) -> Executor:
+        raise NotImplementedError
 
 
 def invoke(*arguments: str) -> tuple[int, str]:
@@ -102,9 +118,8 @@ def test_the_baselines_are_the_same_every_time_and_differ_from_each_other() -> N
 
 
 def test_every_baseline_can_be_scored_where_there_are_golden_plans() -> None:
-    tasks = {'a': Entry(lambda plan: Verdict(len(plan.steps), (), len(plan.steps) == 7), GOLDEN)}
     reached = {
-        kind: score(tasks, kind).totals()['goal_reached']
+        kind: score({'a': Counted()}, kind).totals()['goal_reached']
         for kind in ('empty', 'golden', 'shuffled', 'truncated')
     }
     assert reached == {'empty': 0, 'golden': 1, 'shuffled': 1, 'truncated': 0}

@@ -13,7 +13,8 @@ class ProviderError(Exception):
         'unreachable' (nothing listens there), 'timeout' (connected, but no answer in time),
         'load_timeout' (the same while the model was loading), 'connection_lost',
         'model_not_found', 'not_installed', 'rate_limited', 'forbidden', 'bad_request',
-        'server_error', 'bad_response' (an answer in another protocol), 'bad_setting',
+        'context_full' (the prompt does not fit), 'server_error',
+        'bad_response' (an answer in another protocol), 'bad_setting',
         'closed' (nobody wants the answer any more)
     :param infrastructure: says nothing about the planner: the attempt is to be aborted, not failed
     """
@@ -59,6 +60,10 @@ class Provider(Protocol):
     @property
     def engine(self) -> str:
         """What else a greedy reply depends on: program and version, empty if unknown."""
+
+    @property
+    def context_tokens(self) -> int:
+        """Room for prompt and answer together; raises ProviderError."""
 
     def digest(self) -> str:
         """Return the sha256 of the model, empty if it cannot be known; raises ProviderError."""

@@ -49,6 +49,11 @@ class Cached:
         """What else a greedy reply depends on."""
         return self._inner.engine
 
+    @property
+    def context_tokens(self) -> int:
+        """Room for prompt and answer together; raises ProviderError."""
+        return self._inner.context_tokens
+
     def digest(self) -> str:
         """Return the sha256 of the model; raises ProviderError."""
         return self._inner.digest()

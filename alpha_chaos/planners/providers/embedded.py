@@ -41,18 +41,24 @@ class Embedded:
         model: str = '',
         *,
         threads: int = 1,
+        context_tokens: int = CONTEXT_TOKENS,
+        keep_prompt: bool = False,
         timeouts: Timeouts | None = None,
         cache: Path | None = None,
     ) -> None:
         """Take a model, without loading it.
 
         :param model: path of a .gguf file; empty or `DEFAULT_MODEL` for the one that is shipped
+        :param context_tokens: room for prompt and answer together
+        :param keep_prompt: a prompt that begins as the one before is not read again from the start
         :param cache: folder that remembers the hash of the file, the user's by default
         :raises ProviderError: 'not_installed' or 'model_not_found'
         """
         self.path = model_file(model)
         self.model = self.path.stem
         self._threads = threads
+        self.context_tokens = context_tokens
+        self._keep_prompt = keep_prompt
         self._timeouts = timeouts or PATIENCE
         self._cache = user_cache() / 'digests' if cache is None else cache
         self._digest = ''
@@ -78,7 +84,7 @@ class Embedded:
     def complete(self, request: CompletionRequest) -> Completion:
         """Return the model's answer.
 
-        :raises ProviderError: 'load_timeout', 'timeout', 'closed', 'bad_request',
+        :raises ProviderError: 'load_timeout', 'timeout', 'closed', 'bad_request', 'context_full',
             'model_not_found' for a file that is no model, 'not_installed' without xllamacpp
         """
         try:
@@ -122,7 +128,7 @@ class Embedded:
             raise ProviderError('not_installed', message) from None
         params = xllamacpp.CommonParams()
         params.model.path = str(self.path)
-        params.n_ctx = CONTEXT_TOKENS
+        params.n_ctx = self.context_tokens
         params.n_parallel = 1
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
@@ -147,7 +153,7 @@ class Embedded:
         limit_s = self._timeouts.generate_s
         answer = self._answer = _Answer(start + limit_s)
         options = request.options
-        question = {
+        question: dict[str, Any] = {
             'messages': [
                 {'role': 'system', 'content': request.system},
                 {'role': 'user', 'content': request.prompt},
@@ -156,15 +162,16 @@ class Embedded:
             'top_p': options.top_p,
             'seed': options.seed,
             'max_tokens': options.max_tokens,
-            'response_format': {
-                'type': 'json_schema',
-                'json_schema': {'name': 'reply', 'schema': dict(request.schema)},
-            },
-            # Another prompt's remains would change how this one is split up, and so its last bits.
-            'cache_prompt': False,
+            # Another prompt's remains change how this one is split up, and might its last bits.
+            'cache_prompt': self._keep_prompt,
             'stream': True,
             'stream_options': {'include_usage': True},
         }
+        if request.schema is not None:
+            question['response_format'] = {
+                'type': 'json_schema',
+                'json_schema': {'name': 'reply', 'schema': dict(request.schema)},
+            }
         try:
             self._waiting.within(
                 limit_s + GRACE_S, lambda: server.handle_chat_completions(question, answer.take)
@@ -180,7 +187,8 @@ class Embedded:
             message = f'{self.model} was not done within {limit_s:g} s'
             raise ProviderError('timeout', message)
         if answer.error:
-            raise ProviderError('bad_request', f'{self.model}: {answer.error}')
+            code = 'context_full' if answer.too_long else 'bad_request'
+            raise ProviderError(code, f'{self.model}: {answer.error}')
         return Completion(
             text=answer.text,
             provider=self.name,
@@ -201,13 +209,14 @@ class _Answer:
         self._deadline_s = deadline_s
         self.text = self.thinking = self.error = self.done_reason = ''
         self.prompt_tokens = self.completion_tokens = 0
-        self.late = self.stop = False
+        self.late = self.stop = self.too_long = False
 
     def take(self, chunk: Mapping[str, Any]) -> bool:
         """Add the next piece; returns True to stop the model."""
         if 'error' in chunk:
             error = chunk['error']
             self.error = str(error.get('message', error) if isinstance(error, dict) else error)
+            self.too_long = 'exceed_context_size' in str(error)
             return True
         for choice in chunk.get('choices', ()):
             delta = choice.get('delta', {})

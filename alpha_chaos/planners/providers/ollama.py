@@ -29,17 +29,24 @@ class Ollama:
     engine = ''  # the digest names the weights; the server's version is its own affair
 
     def __init__(
-        self, model: str = '', *, host: str | None = None, timeouts: Timeouts | None = None
+        self,
+        model: str = '',
+        *,
+        host: str | None = None,
+        context_tokens: int = CONTEXT_TOKENS,
+        timeouts: Timeouts | None = None,
     ) -> None:
         """Find the server and the model in it.
 
         :param model: tag, also one that looks like a number; empty for `PAPER_MODEL` if the server
             has it, else for the first model it lists
         :param host: as in OLLAMA_HOST, which is the default
+        :param context_tokens: room for prompt and answer together
         :raises ProviderError: 'unreachable', 'timeout', 'model_not_found', 'not_installed' ...
         """
         self._timeouts = timeouts or Timeouts()
         self._host = host
+        self._context_tokens = context_tokens
         self._waiting = Waiting()
         self.model = model
         self.url = _address(host)
@@ -47,6 +54,19 @@ class Ollama:
         listed = {str(entry.model): str(entry.digest or '') for entry in models.models}
         self.model = self._chosen(model, listed)
         self._digest = listed[self.model].removeprefix('sha256:')
+
+    @property
+    def context_tokens(self) -> int:
+        """Room for prompt and answer together: what is asked for, if the model has so much.
+
+        :raises ProviderError: as `complete` does
+        """
+        shown = self._call(
+            self._timeouts.connect_s, 'timeout', lambda client: client.show(self.model)
+        )
+        told = (shown.modelinfo or {}).items()
+        limits = [value for key, value in told if key.endswith('.context_length')]
+        return min([self._context_tokens, *map(int, limits)])
 
     def digest(self) -> str:
         """Return the sha256 that the server gives for the model, empty if it gives none."""
@@ -63,7 +83,7 @@ class Ollama:
             'top_p': request.options.top_p,
             'seed': request.options.seed,
             'num_predict': request.options.max_tokens,
-            'num_ctx': CONTEXT_TOKENS,
+            'num_ctx': self._context_tokens,
         }
         # A request without a prompt loads the model, and is answered at once when it is loaded.
         # The options must be those of the real one, or the model is loaded a second time.
@@ -84,7 +104,7 @@ class Ollama:
                     {'role': 'system', 'content': request.system},
                     {'role': 'user', 'content': request.prompt},
                 ],
-                format=dict(request.schema),
+                format=None if request.schema is None else dict(request.schema),
                 options=options,
                 think=False,
                 keep_alive=KEEP_ALIVE,

@@ -7,7 +7,9 @@ from typing import Literal
 
 from alpha_chaos.planners.providers.base import Provider, ProviderError, Timeouts
 from alpha_chaos.planners.providers.cache import Cached, user_cache
+from alpha_chaos.planners.providers.embedded import CONTEXT_TOKENS as EMBEDDED_TOKENS
 from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL, Embedded
+from alpha_chaos.planners.providers.ollama import CONTEXT_TOKENS as OLLAMA_TOKENS
 from alpha_chaos.planners.providers.ollama import Ollama
 
 ProviderKind = Literal['auto', 'ollama', 'embedded']
@@ -33,6 +35,7 @@ def choose(
     host: str | None = None,
     timeouts: Timeouts | None = None,
     replies: Path | None = None,
+    long_prompts: int | None = None,
 ) -> Choice:
     """Return a provider for a model, without loading it.
 
@@ -42,21 +45,30 @@ def choose(
     :param model: Ollama tag, or path of a .gguf file; empty for the provider's first choice
     :param host: as in OLLAMA_HOST, which is the default
     :param replies: folder of kept replies, the user's by default
+    :param long_prompts: room for prompt and answer together in tokens, where prompts are long and
+        begin alike; None for what the prompts of the robot need
     :raises ProviderError: naming what would be right
     """
-    choice = _choose(kind, model, host, timeouts)
+    choice = _choose(kind, model, host, timeouts, long_prompts)
     folder = user_cache() / 'replies' if replies is None else replies
     return replace(choice, provider=Cached(choice.provider, folder))
 
 
-def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts | None) -> Choice:
+def _choose(
+    kind: ProviderKind,
+    model: str,
+    host: str | None,
+    timeouts: Timeouts | None,
+    long_prompts: int | None,
+) -> Choice:
     asked = 'as asked for'
     if kind == 'auto' and (model == DEFAULT_MODEL or model.endswith('.gguf')):
         kind, asked = 'embedded', f'because {model!r} is a model for it'
     if kind == 'embedded':
-        return _embedded(model, timeouts, asked)
+        return _embedded(model, timeouts, asked, long_prompts)
     try:
-        ollama = Ollama(model, host=host, timeouts=timeouts)
+        room = long_prompts or OLLAMA_TOKENS
+        ollama = Ollama(model, host=host, context_tokens=room, timeouts=timeouts)
     except ProviderError as error:
         if kind == 'ollama':
             raise
@@ -65,7 +77,7 @@ def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts
                 error.message += f'; without Ollama there is {DEFAULT_MODEL}, or any .gguf file'
             raise
         try:
-            return _embedded('', timeouts, f'because {error.message}')
+            return _embedded('', timeouts, f'because {error.message}', long_prompts)
         except ProviderError as missing:
             missing.message = f'{error.message}, and {missing.message}'
             raise
@@ -79,8 +91,13 @@ def _choose(kind: ProviderKind, model: str, host: str | None, timeouts: Timeouts
     )
 
 
-def _embedded(model: str, timeouts: Timeouts | None, why: str) -> Choice:
-    embedded = Embedded(model, timeouts=timeouts)
+def _embedded(model: str, timeouts: Timeouts | None, why: str, long_prompts: int | None) -> Choice:
+    embedded = Embedded(
+        model,
+        context_tokens=long_prompts or EMBEDDED_TOKENS,
+        keep_prompt=long_prompts is not None,
+        timeouts=timeouts,
+    )
     again = DEFAULT_MODEL if model in ('', DEFAULT_MODEL) else str(embedded.path)
     return Choice(
         embedded,

@@ -50,6 +50,7 @@ class Environment(_Lenient):
     """What a task starts with."""
 
     initial_objects: tuple[ReleaseObject, ...]
+    action_definitions: dict[str, Any] = {}  # what is told of them there is not what is graded
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from alpha_chaos.worldmodel.release.kitchen import (
     start,
 )
 from alpha_chaos.worldmodel.release.words import COOKED, DIRTY, EDIBLE, ON, PROTEIN, RAW, P, S
+from alpha_chaos.worldmodel.run import StepResult
 from alpha_chaos.worldmodel.verdict import Failure, Kind, Verdict
 
 # The release's own: it knows no point and no sign.
@@ -70,34 +71,55 @@ class ReleaseWorld:
             if complaint.rule != 'no_steps' or self.strict:
                 _fail(found, complaint.step, complaint.rule, 'syntax', complaint.message)
         kitchen = Kitchen(self._start)
-        strict = self.strict
         number = 0
         for step in steps:
-            if step is None:
-                continue
-            number += 1
-            wrong, (checks, effects), objects, doubtful = step
-            right = True
-            if wrong or doubtful:
-                right = _names_known(found, number, step, kitchen)
-            for test, text in checks:
-                if not test(kitchen, objects):
-                    right = False
-                    if (text, '') not in found:
-                        missing = f'missing: {text}'
-                        found[text, ''] = Failure(number, text, 'immediate', True, missing)
-            if strict:
-                if not right:
-                    continue
-                kitchen.touched.update(objects)
-            for do in effects:
-                do(kitchen, objects)
+            if step is not None:
+                number += 1
+                self._carry_out(step, number, kitchen, found)
         for failure in self._last_look(kitchen):
             found.setdefault((failure.rule, failure.message), failure)
         served = kitchen.served if self.strict else None
         return Verdict(number, tuple(found.values()), served)
 
+    def begin(self) -> 'ReleaseRun':
+        """Return a run that is to be told step by step."""
+        return ReleaseRun(self)
+
     # ---- steps
+
+    def step(self, line: str, number: int, kitchen: Kitchen) -> StepResult:
+        """Carry out one line of a plan in a kitchen of this task."""
+        step = self._bound(line)
+        if step is None:
+            wrong = Failure(number, 'no_steps', 'syntax', True, 'this is no step')
+            return StepResult(False, (wrong,), 0.0)
+        found: Found = {}
+        done = self._carry_out(step, number, kitchen, found)
+        return StepResult(done, tuple(found.values()), 0.0)
+
+    def _carry_out(self, step: rules.Step, number: int, kitchen: Kitchen, found: Found) -> bool:
+        """Carry out a step, note what is wrong with it, and tell whether it had its effects."""
+        wrong, (checks, effects), objects, doubtful = step
+        right = True
+        if wrong or doubtful:
+            right = _names_known(found, number, step, kitchen)
+        for test, text in checks:
+            if not test(kitchen, objects):
+                right = False
+                if (text, '') not in found:
+                    missing = f'missing: {text}'
+                    found[text, ''] = Failure(number, text, 'immediate', True, missing)
+        if self.strict:
+            if not right:
+                return False
+            kitchen.touched.update(objects)
+        for do in effects:
+            do(kitchen, objects)
+        return bool(effects) or right
+
+    def kitchen(self) -> Kitchen:
+        """Return the kitchen as it is at first."""
+        return Kitchen(self._start)
 
     def _bound(self, line: str) -> rules.Step | None:
         """Return the step on a line that was not seen before; None if there is none on it."""
@@ -175,6 +197,20 @@ class ReleaseWorld:
         for name in appliances:
             rule = 'water_left_on' if name == 'water' else 'appliance_left_on'
             yield Failure(0, rule, 'latent', True, f'{name} is left on', 'left_on', 2)
+
+
+class ReleaseRun:
+    """One plan in one task, told step by step."""
+
+    def __init__(self, world: ReleaseWorld) -> None:
+        self._world = world
+        self._number = 0
+        self.kitchen = world.kitchen()
+
+    def step(self, line: str) -> StepResult:
+        """Carry out the next step; in `compat` also one that is wrong has its effects."""
+        self._number += 1
+        return self._world.step(line, self._number, self.kitchen)
 
 
 def _watched(begin: Start) -> tuple[int, ...]:

@@ -371,6 +371,23 @@ def compiled(action: str, roles: tuple[str, ...], strict: bool) -> Compiled:
     )
 
 
+def needs(action: str, roles: tuple[str, ...], strict: bool) -> list[str]:
+    """Return what an action needs, in words; what hangs on an optional role says so.
+
+    :param roles: all of the action's
+    """
+    found = []
+    for check in (STRICT_ACTIONS if strict else ACTIONS)[action][0]:
+        role = check.given.lstrip('!')
+        if role and role not in roles:
+            if not check.given.startswith('!'):
+                continue
+            role = ''
+        without = 'without' if check.given.startswith('!') else 'with'
+        found.append(f'{without} {role}: {check.text}' if role else check.text)
+    return found
+
+
 class _Positions(dict[str, int]):
     """Roles that a step does not give, or an action definition does not have, are behind all."""
 

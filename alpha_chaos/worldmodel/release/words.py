@@ -14,6 +14,10 @@ class Words:
             mask |= self._bits.setdefault(word, 1 << len(self._bits))
         return mask
 
+    def spelled(self, mask: int) -> list[str]:
+        """Return the words of a mask, in the order of the alphabet."""
+        return sorted(word for word, bit in self._bits.items() if mask & bit)
+
 
 P = Words()  # properties
 S = Words()  # states

@@ -1,0 +1,1 @@
+"""How a language model is asked for a plan: one condition per file."""

@@ -1,0 +1,179 @@
+"""Tasks of our own worlds, told in the words of their files."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from alpha_chaos.worldmodel import state as st
+from alpha_chaos.worldmodel.documents import TaskDocument
+from alpha_chaos.worldmodel.exam import Briefing, Exam, plan_format
+from alpha_chaos.worldmodel.parts import Action, Domain, Role
+from alpha_chaos.worldmodel.plan_text import Plan
+from alpha_chaos.worldmodel.run import Run, StepResult
+from alpha_chaos.worldmodel.state import State
+from alpha_chaos.worldmodel.units import BASE, spoken
+from alpha_chaos.worldmodel.verdict import Verdict
+from alpha_chaos.worldmodel.vocabulary import StateWord
+from alpha_chaos.worldmodel.wording import say
+from alpha_chaos.worldmodel.world import Task, World, task_world
+
+_READABLE = {'K': 'C', 's': 'min'}  # what numbers of a base unit are told in
+
+
+class WorldExam(Exam):
+    """A task of one of our worlds."""
+
+    def __init__(self, domain: Domain, task: Task) -> None:
+        """Take the task; its objects are put in their places here, so that mistakes show now.
+
+        :raises BadSetting: with file, line and key of what is wrong with the task
+        """
+        self.domain = domain
+        self.world: World = task_world(domain, task)
+        self.document: TaskDocument = task.document
+        self.title = task.document.title
+        self.technique = task.document.technique
+        self.golden = task.document.golden
+
+    def judge(self, plan: Plan) -> Verdict:
+        """Return the verdict on a plan."""
+        return self.world.judge(plan)
+
+    def begin(self) -> '_Executor':
+        """Begin to carry out a plan."""
+        return _Executor(self.world.begin(), self.domain)
+
+    def briefing(self) -> Briefing:
+        """Return what a language model is told: actions, objects, task and goal."""
+        start = self.world.start
+        lines = [f'Task: {self.title}', f'Reached when: {say(self.document.goal, {})}']
+        if self.document.text:
+            lines.append(self.document.text)
+        lines += ['Objects:', *(f'{name}: {seen}' for name, seen in scene(start, self.domain))]
+        lines += _meanings(self.document.goal, self.domain)
+        if kinds := list(self._kinds()):
+            lines += ['What they are:', *kinds]
+        return Briefing(_rules(self.domain), '\n'.join(lines))
+
+    def _kinds(self) -> Iterator[str]:
+        """Return, for each word that an action asks for, the objects that it is true of."""
+        start, words = self.world.start, self.domain.words
+        for word in _asked_for(self.domain):
+            property_, kind = words.properties.get(word, 0), words.classes.get(word, 0)
+            found = [
+                start.labels[i]
+                for i in range(st.AGENT + 1, len(start.labels))
+                if start.bits[i] & property_ or start.classes[i] & kind
+            ]
+            if found:
+                yield f'{word}: {", ".join(found)}'
+
+
+class _Executor:
+    def __init__(self, run: Run, domain: Domain) -> None:
+        self._run = run
+        self._domain = domain
+
+    def step(self, line: str) -> StepResult:
+        return self._run.step(line)
+
+    def scene(self) -> Mapping[str, str]:
+        return dict(scene(self._run.state, self._domain))
+
+
+def scene(state: State, domain: Domain) -> Iterator[tuple[str, str]]:
+    """Return what can be seen: where each object is, and what is not as it always is."""
+    for item in range(st.AGENT, len(state.labels)):
+        seen = [
+            told for word in domain.words.states.values() if (told := _told(state, item, word))
+        ]
+        if state.parent[item]:
+            relation = domain.words.relations[state.relation[item]]
+            seen.insert(0, f'{relation} {state.labels[state.parent[item]]}')
+        elif item != st.AGENT:
+            seen.insert(0, 'nowhere')
+        yield state.labels[item], ', '.join(seen) or 'there'
+
+
+def _told(state: State, item: int, word: StateWord) -> str:
+    """Return one state of an object in words; nothing where it is the usual one."""
+    if word.kind == 'flag':
+        return word.name if state.bits[item] & word.mask else ''
+    value: Any = state.values[item * state.tables.width + word.column]
+    if word.fixed or value == word.default:
+        return ''
+    if word.kind == 'number':
+        base = BASE.get(word.dimension, word.unit)
+        return f'{word.name} {spoken(value, _READABLE.get(base, base))}'
+    if word.kind == 'choice':
+        return f'{word.name} {word.options[value]}'
+    if word.kind == 'object':
+        return f'{word.name} {state.labels[value]}'
+    # Sets of objects are what cannot be seen: who carries what of whom.
+    return f'{word.name} {", ".join(word.options[i] for i in value)}' if word.options else ''
+
+
+def _rules(domain: Domain) -> str:
+    files = domain.files.document
+    example = files.universal[0].class_ if files.universal else next(iter(domain.rows))
+    lines = [files.text, plan_format(f'<{example}> (1)'), 'Actions:']
+    lines += [_action(action) for action in domain.actions.values()]
+    needs = [files.actions[name].needs for name in domain.actions]
+    return '\n'.join([*lines, *_meanings(needs, domain)])
+
+
+def _action(action: Action) -> str:
+    roles = ''.join(f' {_role(role)}' for role in action.roles)
+    line = f'[{action.name.upper()}]{roles}'
+    if action.text:
+        line += f' {action.text}'
+    # What an argument has to be stands with the argument.
+    asked = sum(bool(role.words) for role in action.roles)
+    needs = [say(need.written, {}) for need in action.needs[asked:]]
+    return f'{line}; needs: {"; ".join(needs)}' if needs else line
+
+
+def _role(role: Role) -> str:
+    mark = '?' if role.optional else ''
+    if role.kind == 'new':
+        return f'<{role.name}{mark}: a new name> (1)'
+    what = {
+        'object': ' '.join(role.words),
+        'value': role.dimension,
+        'word': '|'.join(role.options),
+    }[role.kind]
+    return f'<{role.name}{mark}: {what}>' if what else f'<{role.name}{mark}>'
+
+
+def _asked_for(domain: Domain) -> dict[str, None]:
+    return dict.fromkeys(
+        word
+        for action in domain.actions.values()
+        for role in action.roles
+        for word in role.words
+        if word in domain.words.properties or word in domain.words.classes
+    )
+
+
+def _meanings(raw: Any, domain: Domain) -> list[str]:
+    """Return what derived words mean that are used in conditions."""
+    derived = domain.files.document.derived
+    lines = []
+    for word in dict.fromkeys(_words(raw)):
+        if word in derived:
+            known = derived[word]
+            meaning = known.text or (say(known.is_, {}) if known.is_ is not None else '')
+            if meaning:
+                lines.append(f'{word} ({", ".join(known.of)}): {meaning}')
+    return ['Words:', *lines] if lines else []
+
+
+def _words(raw: Any) -> Iterator[str]:
+    if isinstance(raw, str):
+        yield raw
+    elif isinstance(raw, Mapping):
+        for key, inner in raw.items():
+            yield str(key)
+            yield from _words(inner)
+    elif isinstance(raw, list | tuple):
+        for inner in raw:
+            yield from _words(inner)
