@@ -21,6 +21,7 @@ from rclpy.serialization import deserialize_message
 from alpha_chaos.faults.base import Fields
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.msg import FaultEvent
+from alpha_chaos.nodes.message_fields import check_field
 from alpha_chaos.nodes.mirrored_qos import DEPTH
 from alpha_chaos.nodes.params import Params, declare
 from alpha_chaos.nodes.relay_clock import STEADY, RelayClock
@@ -182,6 +183,9 @@ class TransitRelayNode(Node):
 
     def _check(self, lane: Lane, fault: TransitFault) -> None:
         """Refuse a fault that needs fields which the type of the messages does not have."""
+        if lane.kind is not None:
+            for path, need in fault.needs.items():
+                check_field(lane.kind, path, need)
 
     def typed(self, lane: Lane) -> None:
         """Look at the faults of a lane once its type is known."""
@@ -205,8 +209,11 @@ class TransitRelayNode(Node):
 
     def _observe(self, topic: str, data: bytes) -> None:
         now_ns = self.clock.now_ns
-        kind = self._ears[topic].kind
-        fields = Fields(deserialize_message(data, kind))
+        try:
+            fields = Fields(deserialize_message(data, self._ears[topic].kind))
+        except Exception as error:  # whatever its decoder makes of bytes that are no message
+            self.problem(topic, f'cannot be read: {error}')
+            return
 
         def read(path: str) -> list[float]:
             try:
