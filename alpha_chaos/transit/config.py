@@ -103,6 +103,9 @@ class RelayFile(_Strict):
     topics: dict[Name, TopicFile | None] = Field({}, description='topics that pass, by name')
     services: dict[Name, ServiceFile | None] = Field({}, description='services that pass, by name')
     actions: dict[Name, ActionFile | None] = Field({}, description='actions that pass, by name')
+    steady_state: dict[str, Any] | None = Field(
+        None, description='what `alpha-chaos steady-state` does with it; the relay does not look'
+    )
 
 
 @dataclass(frozen=True)
