@@ -57,12 +57,17 @@ class Fields:
         return value
 
     def set(self, path: str, value: object) -> None:
-        """Change a field; raises AttributeError if the message has none of this name."""
+        """Change a field; raises AttributeError if the message has none of this name.
+
+        An integer for a field of floats is taken as that number: JSON makes no difference.
+        """
         owner: Any = self.message
         *way, last = _steps(path)
         for step in way:
             owner = _inside(owner, step)
-        _inside(owner, last)  # an object without slots would take a misspelt name silently
+        # An object without slots would take a misspelt name silently.
+        if isinstance(_inside(owner, last), float) and type(value) is int:
+            value = float(value)
         if isinstance(last, int):
             owner[last] = value
         else:

@@ -85,6 +85,11 @@ class Ear:
         self._open(kind, *wanted[1:])
         self._made = wanted
 
+    @property
+    def heard(self) -> int:
+        """Number of publishers that are heard now."""
+        return 0 if self._subscription is None else int(self._subscription.get_publisher_count())
+
     def _open(self, kind: Any, in_qos: Any, out_qos: Any) -> None:
         self.kind = kind
         self._subscription = self._relay.node.create_subscription(
