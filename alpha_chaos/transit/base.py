@@ -87,7 +87,7 @@ class TransitInjector:
 
     A subclass says in `strike` what becomes of a message that the draw has chosen, and in `spare`
     what of any other; both return what travels on, never before `now_ns`. One that keeps messages
-    back without knowing until when overrides `due_ns`, `on_due` and `release`, too.
+    back without knowing until when overrides `due_ns`, `on_due`, `kept_bytes` and `release`, too.
     """
 
     def __init__(
@@ -135,8 +135,8 @@ class TransitInjector:
         return ()
 
     @property
-    def kept(self) -> int:
-        """Number of bytes that it keeps back and that will travel on."""
+    def kept_bytes(self) -> int:
+        """Size of the messages that it keeps back."""
         return 0
 
     def release(self) -> Sequence[Parcel]:

@@ -33,6 +33,7 @@ class ReorderInjector(TransitInjector):
     def __init__(self, fault: Reorder, draws: Generator, amounts: Generator, now_ns: int) -> None:
         super().__init__(fault, draws, amounts, now_ns)
         self._seen = 0
+        self._bytes = 0
         # Message, the count at which it was overtaken often enough, and its latest time.
         self._waiting: deque[tuple[Parcel, int, int]] = deque()
 
@@ -40,6 +41,7 @@ class ReorderInjector(TransitInjector):
         """Keep it back, and pass those for which it was the last to wait for."""
         freed = self._overtaken(now_ns)
         latest_ns = now_ns + to_ns(self.fault.hold_s)
+        self._bytes += len(parcel.data)
         self._waiting.append((parcel, self._seen + self.fault.depth, latest_ns))
         return Strike(freed, {'waiting': len(self._waiting)})
 
@@ -53,6 +55,11 @@ class ReorderInjector(TransitInjector):
         """When the first has waited long enough."""
         return self._waiting[0][2] if self._waiting else None
 
+    @property
+    def kept_bytes(self) -> int:
+        """Size of those that wait."""
+        return self._bytes
+
     def on_due(self, now_ns: int) -> Sequence[Passage]:
         """Pass those that have waited long enough."""
         return self._free(lambda _, latest_ns: latest_ns <= now_ns, now_ns)
@@ -61,6 +68,7 @@ class ReorderInjector(TransitInjector):
         """Hand over all that wait."""
         waiting = [parcel for parcel, *_ in self._waiting]
         self._waiting.clear()
+        self._bytes = 0
         return waiting
 
     def _overtaken(self, now_ns: int) -> list[Passage]:
@@ -70,7 +78,9 @@ class ReorderInjector(TransitInjector):
     def _free(self, free: Callable[[int, int], bool], now_ns: int) -> list[Passage]:
         freed = []
         while self._waiting and free(*self._waiting[0][1:]):
-            freed.append(Passage(self._waiting.popleft()[0], now_ns))
+            parcel, *_ = self._waiting.popleft()
+            self._bytes -= len(parcel.data)
+            freed.append(Passage(parcel, now_ns))
         return freed
 
 

@@ -74,6 +74,11 @@ class Stack:
         return len(self._held)
 
     @property
+    def held_bytes(self) -> int:
+        """Size of the messages held back."""
+        return self._held_bytes + sum(stage.injector.kept_bytes for stage in self._stages)
+
+    @property
     def due_ns(self) -> int | None:
         """When `pump` has something to do next; None for never."""
         times = [stage.injector.due_ns for stage in self._stages]
@@ -180,6 +185,9 @@ class Stack:
         if self._work > self._limits.messages:
             self._lose(stage, parcel, 'too many messages came of one')
             return
+        if stage.injector.kept_bytes and self.held_bytes + len(parcel.data) > self._limits.bytes:
+            self._lose(stage, parcel, 'too many bytes are held back already')
+            return
         passages: Sequence[Passage]
         try:
             passages, decision = stage.injector.on_parcel(parcel, now_ns)
@@ -200,7 +208,7 @@ class Stack:
     def _hold(self, stage: _Stage, passage: Passage) -> None:
         size = len(passage.parcel.data)
         full = len(self._held) >= self._limits.messages
-        if full or self._held_bytes + size > self._limits.bytes:
+        if full or self.held_bytes + size > self._limits.bytes:
             self._lose(stage, passage.parcel, f'{len(self._held)} messages are held back already')
             return
         self._serial += 1
