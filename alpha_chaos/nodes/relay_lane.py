@@ -13,10 +13,18 @@ from alpha_chaos.transit.config import Route
 from alpha_chaos.transit.stack import Limits, Stack, Verdict
 
 
-class Relay(Protocol):
-    """What a lane and a leg need of the node they are in."""
+class Host(Protocol):
+    """What one who listens needs of the node it is in."""
 
     node: Node
+
+    def problem(self, where: str, text: str) -> None:
+        """Say what does not work, once."""
+
+
+class Relay(Host, Protocol):
+    """What a lane and a leg need of the node they are in."""
+
     clock: RelayClock
     limits: Limits
 
@@ -28,9 +36,6 @@ class Relay(Protocol):
 
     def typed(self, lane: 'Lane') -> None:
         """Note that the type of a lane's messages is known from now on."""
-
-    def problem(self, where: str, text: str) -> None:
-        """Say what does not work, once."""
 
 
 class Lane:

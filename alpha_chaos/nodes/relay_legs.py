@@ -13,7 +13,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.nodes.interfaces import load
 from alpha_chaos.nodes.mirrored_qos import incoming, outgoing
-from alpha_chaos.nodes.relay_lane import Lane, Relay
+from alpha_chaos.nodes.relay_lane import Host, Lane, Relay
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.transit.base import SIDES_OF, Passage
 from alpha_chaos.transit.config import Qos, Route
@@ -48,7 +48,7 @@ class Ear:
     """
 
     def __init__(
-        self, relay: Relay, topic: str, type: str, qos: Qos, hear: Callable[[bytes], None]
+        self, relay: Host, topic: str, type: str, qos: Qos, hear: Callable[[bytes], None]
     ) -> None:
         self.topic = topic
         self._relay = relay
