@@ -6,26 +6,29 @@ what it reads, so that a rule need be looked at again only after a write that ca
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import count
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from alpha_chaos.plugins import unknown
 from alpha_chaos.worldmodel import scope as sc
 from alpha_chaos.worldmodel import state as st
 from alpha_chaos.worldmodel.conditions import Conditions
-from alpha_chaos.worldmodel.documents import Place
+from alpha_chaos.worldmodel.documents import Place, WorldFiles
 from alpha_chaos.worldmodel.forms import check_name, first_key, is_atom, listed, none, one, only
 from alpha_chaos.worldmodel.scope import Amount, Change, Read, Scope, Thing, joined
 from alpha_chaos.worldmodel.state import Frame, State
 from alpha_chaos.worldmodel.units import read_quantity
-from alpha_chaos.worldmodel.vocabulary import StateWord
+from alpha_chaos.worldmodel.vocabulary import StateWord, Vocabulary
 
 CHANGE_FORMS = ('if', 'each', 'create', 'relax', 'grow')
 
 
 class Compiler(Conditions):
     """Gives the expressions of one world their meaning, its effects among them."""
+
+    def __init__(self, vocabulary: Vocabulary, files: WorldFiles) -> None:
+        super().__init__(vocabulary, files)
+        self._inside: list[str] = []  # routines being worked out
 
     def changes(self, raw: Any, scope: Scope, at: Place, over_time: bool = False) -> Change:
         """Return effects, one after the other.
@@ -227,13 +230,51 @@ class Compiler(Conditions):
             only(raw, at, 'each', 'where', 'do')
             return self._each(raw, scope, at, over_time)
         if key == 'create':
-            only(raw, at, 'create', 'class', 'at', 'inherit', 'from')
+            only(raw, at, 'create', 'class', 'like', 'at', 'inherit', 'from')
             return self._create(raw, scope, at)
         if key in ('relax', 'grow'):
             if not over_time:
                 raise at.wrong(f'{key} takes time: only processes can do it')
             return self._relax(raw, scope, at) if key == 'relax' else self._grow(raw, scope, at)
-        raise at.wrong(unknown('effect', key, CHANGE_FORMS))
+        routines = self.files.document.routines
+        if key in routines:
+            only(raw, at, key)
+            return self._routine(key, raw[key], scope, at / key, over_time)
+        raise at.wrong(unknown('effect', key, (*CHANGE_FORMS, *routines)))
+
+    def _routine(self, name: str, raw: Any, scope: Scope, at: Place, over_time: bool) -> Change:
+        """Return the effects of a routine, on the objects and numbers that are given to it."""
+        document, home = self.files.document.routines[name], self.files.place('routines', name)
+        given = raw if isinstance(raw, list | tuple) else [raw]
+        if len(given) != len(document.of):
+            raise at.wrong(f'{name} is about {len(document.of)}: {", ".join(document.of)}')
+        if name in self._inside:
+            raise at.wrong(f'routines go round in a circle: {" -> ".join((*self._inside, name))}')
+        inner = Scope({}, scope.slots, scope.objects)
+        binds: list[tuple[int, Callable[[State, Frame], Any]]] = []
+        reads = sc.NO_READS
+        for i, (parameter, value) in enumerate(zip(document.of, given, strict=True)):
+            check_name(parameter, home / 'of' / i)
+            if self.kind(value, scope) == 'number':
+                amount = self.amount(value, scope, at / i)
+                slot = inner.add(parameter, 'number', dimension=amount.dimension).slot
+                binds.append((slot, amount.get))
+                reads |= amount.reads
+            else:
+                thing = self.thing(value, scope, at / i)
+                binds.append((inner.add(parameter, path=thing.path).slot, thing.get))
+                reads |= thing.reads
+        self._inside.append(name)
+        change = self.changes(document.do, inner, home / 'do', over_time)
+        self._inside.pop()
+        do = change.do
+
+        def run(s: State, v: Frame) -> None:
+            for slot, get in binds:
+                v[slot] = get(s, v)
+            do(s, v)
+
+        return Change(run, reads | change.reads)
 
     def _each(self, raw: Mapping[str, Any], scope: Scope, at: Place, over_time: bool) -> Change:
         inner, slot, many = self.variable(raw['each'], scope, at / 'each')
@@ -259,8 +300,12 @@ class Compiler(Conditions):
             role = scope.add(name, 'new')
         elif role.kind != 'new':
             raise (at / 'create').wrong(f'{name!r} is there already')
+        model = self.thing(raw['like'], scope, at / 'like') if 'like' in raw else None
         class_ = class_ or role.class_
-        if not isinstance(class_, str) or class_ not in self.rows:
+        if model is not None:
+            if class_:
+                raise (at / 'like').wrong('either class, or like what')
+        elif not isinstance(class_, str) or class_ not in self.rows:
             raise (at / 'class').wrong(unknown('class that objects can have', class_, self.rows))
         role.kind = 'object'
         slot, rows = role.slot, self.rows
@@ -280,12 +325,22 @@ class Compiler(Conditions):
         members = collection.get if collection else None
         width = self.words.width
         existence = st.CREATED
+        pattern = model.get if model else None
+        sets = [word for word in self.words.states.values() if word.kind == 'set']
 
         def create(s: State, v: Frame) -> None:
             parents = tuple(members(s, v)) if members else ()
+            if pattern:
+                original = pattern(s, v)
+                if not original:
+                    return
+                v[slot] = _copied(s, original, sets)
+                if put:
+                    s.go(v[slot], put[0], put[1].get(s, v))
+                return
             named = v[slot]
             if not isinstance(named, tuple):
-                named = next((class_, str(k)) for k in count(1) if (class_, str(k)) not in s.named)
+                named = s.free_name(class_)
             bits, classes, row = rows[named[0] if named[0] in rows else class_]
             for parent in parents:
                 bits |= s.bits[parent] & masks
@@ -371,3 +426,18 @@ class Compiler(Conditions):
         if time.dimension not in ('time', None):
             raise (at / keys[2]).wrong(f'this is a {time.dimension}, not a time')
         return word, subject, change, time
+
+
+def _copied(s: State, original: int, sets: Sequence[StateWord]) -> int:
+    """Create an object of the same class in the same state, placed nowhere."""
+    width = s.tables.width
+    row = s.values[original * width : (original + 1) * width]
+    for word in sets:
+        row[word.column] = st.EMPTY
+    class_ = s.labels[original].partition(' ')[0]
+    item = s.create(s.free_name(class_), s.bits[original], s.classes[original], tuple(row))
+    s.written(st.CREATED, item)
+    for word in sets:
+        elements = s.values[original * width + word.column]
+        s.gain_all(word.index, word.column, item, elements)
+    return item

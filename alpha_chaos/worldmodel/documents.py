@@ -89,6 +89,14 @@ class DerivedDocument(_Strict):
     unit: str = 'one'
 
 
+class RoutineDocument(_Strict):
+    """Effects that have a name, on what is given to it."""
+
+    text: str = ''
+    of: tuple[Word, ...] = Field(min_length=1)
+    do: tuple[Any, ...]
+
+
 class ActionDocument(_Strict):
     """An action: roles, what it needs, what it does, how long it takes."""
 
@@ -186,6 +194,7 @@ class WorldDocument(_Strict):
     state: dict[Word, StateDocument] = {}
     classes: dict[Word, ClassDocument] = {}
     derived: dict[Word, DerivedDocument] = {}
+    routines: dict[Word, RoutineDocument] = {}
     actions: dict[Word, ActionDocument] = {}
     reactions: dict[Word, RuleDocument] = {}
     processes: dict[Word, RuleDocument] = {}
@@ -247,6 +256,7 @@ _NAMED = (
     'state',
     'classes',
     'derived',
+    'routines',
     'actions',
     'reactions',
     'processes',

@@ -131,8 +131,7 @@ class Run:
             message = f'{len(arguments)} arguments, but the roles are: {wanted}'
             raise _Unbound('argument_count', message)
         frame = action.frame.copy()
-        skipped = min(action.skippable, len(roles) - len(arguments))
-        given = roles[skipped : skipped + len(arguments)]
+        given = _given(action, arguments)
         seen = set()
         for role, (name, id_) in zip(given, arguments, strict=True):
             frame[role.slot] = value = self._argument(role, name, id_)
@@ -317,6 +316,23 @@ class Run:
         if cell.word.kind == 'choice':
             return str(cell.word.options[stored]) if stored != st.UNSET else 'nothing'
         return spoken(stored, cell.word.unit)
+
+
+def _given(action: Action, arguments: Arguments) -> Sequence[Role]:
+    """Return the roles that arguments stand in: as many optional ones are skipped at the front.
+
+    Unless what has an id would stand for a value, or a value for an object: then fewer are.
+    """
+    missing = len(action.roles) - len(arguments)
+    most = min(action.skippable, missing)
+    for skipped in range(most, -1, -1):
+        given = action.roles[skipped : skipped + len(arguments)]
+        if all(
+            bool(id_) == (role.kind in ('object', 'new'))
+            for role, (_, id_) in zip(given, arguments, strict=True)
+        ):
+            return given
+    return action.roles[most : most + len(arguments)]
 
 
 def _carry_on(rule: Rule, state: State, items: Sequence[int], seconds: float) -> None:

@@ -9,6 +9,7 @@ read that state: those that look at the object itself, and those that reach it o
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 NOTHING = 0
@@ -172,6 +173,10 @@ class State:
                 self.watched[rule] = (*self.watched[rule], number)
                 self.pending[rule].add(number)
         return number
+
+    def free_name(self, class_: str) -> tuple[str, str]:
+        """Return the first name of a class that no object has."""
+        return next((class_, str(k)) for k in count(1) if (class_, str(k)) not in self.named)
 
     def _add(self, label: str, bits: int, classes: int, row: tuple[object, ...]) -> int:
         number = len(self.bits)
