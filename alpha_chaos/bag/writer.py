@@ -63,6 +63,11 @@ class BagWriter:
         self._counts: dict[str, int] = {}
         self._first_ns, self._last_ns = 2**63 - 1, 0
 
+    @property
+    def messages(self) -> int:
+        """Return how many have been written."""
+        return sum(self._counts.values())
+
     def add_definition(self, msg_type: str) -> int:
         """Put the definition of a type in that messages hold serialised; return its number.
 

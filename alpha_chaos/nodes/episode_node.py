@@ -7,7 +7,8 @@ waiting period is involved.
 
 import json
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -17,8 +18,11 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from alpha_chaos.experiment import Episode
+from alpha_chaos.health import Condition, Received, Sent, Streams, attempt_condition
 from alpha_chaos.msg import TopicCount
-from alpha_chaos.nodes import qos
+from alpha_chaos.nodes import endpoints, qos
+from alpha_chaos.nodes.attempt_logger import AttemptLogger
+from alpha_chaos.nodes.diagnostics import NO_HARDWARE, Diagnostics
 from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.nodes.params import Params, declare
 from alpha_chaos.plugins import BadSetting
@@ -38,6 +42,12 @@ class EpisodeParams(Params):
         description="what must be connected before an attempt begins: 'topic=subscribers', as "
         'alpha_chaos.graph derives them',
     )
+    diagnostics_period: float = Field(
+        1.0,
+        ge=0,
+        le=3600,
+        description='between two messages on /diagnostics, in wall time [s]; 0: none',
+    )
 
 
 class NotReady(Exception):
@@ -48,7 +58,7 @@ class Outlet:
     """A publisher that counts, and that retries while a slow subscriber catches up."""
 
     def __init__(self, node: Node, msg_type: Any, topic: str, profile: QoSProfile) -> None:
-        self._publisher = node.create_publisher(msg_type, topic, profile)
+        self._publisher = endpoints.publisher(node, msg_type, topic, profile, counted=True)
         self.topic = self._publisher.topic_name
         self.count = 0
 
@@ -79,17 +89,20 @@ class EpisodeNode(Node):
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
-        self.params = declare(self, self.params_model)
         self.episode_id = ''
+        self._logger = AttemptLogger(self._logger.name, lambda: self.episode_id)
+        self.params = declare(self, self.params_model)
         self.episode: Episode | None = None
         self.now = Time()
         self.foreign = 0
         self._running = False  # an attempt has begun and not ended
         self.trouble = ''  # first thing that went wrong here and is nobody's fault but ours
         self._outlets: dict[str, Outlet] = {}
-        self._received: dict[str, int] = {}
+        self._inlets: dict[str, Received] = {}
         self._waiting: list[tuple[AwaitCount.Request, AwaitCount.Response, Respond]] = []
         self._expect = self._expectations(self.params.expect)
+        self._streams = Streams(time.monotonic())
+        Diagnostics(self, self._health, self.params.diagnostics_period, self.hardware)
         self.create_service(Reset, '~/reset', self._on_reset)
         self.create_service(Finish, '~/finish', self._on_finish)
         deferred_service(self, AwaitCount, '~/await_count', self._on_await_count)
@@ -105,6 +118,14 @@ class EpisodeNode(Node):
     def end(self) -> dict[str, Any]:
         """Finish the attempt and return what there is to report."""
         return {}
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield what people who watch may want to know of this node besides."""
+        yield from ()
+
+    def hardware(self) -> str:
+        """Return the robot that this node is about, if it is about one."""
+        return NO_HARDWARE
 
     def outlet(self, msg_type: Any, topic: str, profile: QoSProfile = qos.STREAM) -> Outlet:
         """Return a counting publisher."""
@@ -123,19 +144,24 @@ class EpisodeNode(Node):
     ) -> None:
         """Subscribe and count. A message of another attempt is dropped, counted and reported."""
         name = self.resolve_topic_name(topic)
-        self._received[name] = 0
+        inlet = self._inlets[name] = Received()
         checked = not raw and hasattr(msg_type, 'episode_id')
 
         def on_message(message: Any) -> None:
-            if checked and message.episode_id != self.episode_id:
+            if checked and not (message.episode_id and message.episode_id == self.episode_id):
                 self._drop(name, message.episode_id)
                 return
             handle(message)
-            self._received[name] += 1
+            inlet.count += 1
             if self._waiting:
                 self._answer_waiting()
 
-        self.create_subscription(msg_type, topic, on_message, profile, raw=raw)
+        def on_lost(number: int) -> None:
+            inlet.lost += number
+
+        endpoints.subscription(
+            self, msg_type, topic, on_message, profile, counted=True, raw=raw, on_lost=on_lost
+        )
 
     def require(self, ready: bool, what: str) -> None:
         """Raise `NotReady` unless `ready`."""
@@ -176,8 +202,8 @@ class EpisodeNode(Node):
             self._waiting.clear()
             for out in self._outlets.values():
                 out.count = 0
-            for name in self._received:
-                self._received[name] = 0
+            for inlet in self._inlets.values():
+                inlet.count = inlet.announced = 0
             self.now = Time()
             self._running = False
             self.episode_id = request.episode_id
@@ -217,20 +243,22 @@ class EpisodeNode(Node):
         if not self.is_mine(request.episode_id):
             response.message = f'{self.get_name()} runs {self.episode_id!r}'
             respond(response)
-        elif request.topic not in self._received:
+        elif request.topic not in self._inlets:
             response.message = (
                 f'{self.get_name()} does not listen to {request.topic!r}; '
-                f'it listens to {", ".join(sorted(self._received))}'
+                f'it listens to {", ".join(sorted(self._inlets))}'
             )
             respond(response)
         else:
+            inlet = self._inlets[request.topic]
+            inlet.announced = max(inlet.announced, request.received)
             self._waiting.append((request, response, respond))
             self._answer_waiting()
 
     def _answer_waiting(self) -> None:
         still = []
         for request, response, respond in self._waiting:
-            if self._received[request.topic] >= request.received:
+            if self._inlets[request.topic].count >= request.received:
                 response.ok = True
                 response.published = self.published()
                 respond(response)
@@ -245,6 +273,19 @@ class EpisodeNode(Node):
                 f'{topic}: dropped a message of {episode_id!r} while running {self.episode_id!r}; '
                 'is another graph on this ROS_DOMAIN_ID?'
             )
+
+    # -- health
+
+    def _health(self, now_s: float) -> Iterator[Condition]:
+        yield attempt_condition(
+            self.episode_id, self._running, trouble=self.trouble, foreign=self.foreign
+        )
+        sent = {
+            name: Sent(out.count, out.subscribers(), self._expect.get(name, 0))
+            for name, out in self._outlets.items()
+        }
+        yield self._streams.look(self._inlets, sent, now_s)
+        yield from self.conditions()
 
     def _expectations(self, entries: list[str]) -> dict[str, int]:
         expected = {}

@@ -6,6 +6,7 @@ With no fault armed it passes on what it got, byte for byte.
 import hashlib
 import json
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -31,6 +32,7 @@ from alpha_chaos.faults.base import (
 )
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.graph import Route
+from alpha_chaos.health import Condition, Delays
 from alpha_chaos.ledger import entry_of
 from alpha_chaos.msg import Exchange, FaultEvent
 from alpha_chaos.nodes.clock import latest_stamp, peek_nanoseconds, to_seconds, to_time
@@ -81,6 +83,8 @@ class Traffic:
     outlet: Outlet | None = None
     codec: Codec | None = None  # of a topic
     stamped: bool = False  # messages of this topic say first when they were made
+    newest_ns: int = 0  # stamp of the last message of such a topic
+    passed_on: bytes = b''  # what went out last
     goals: dict[bytes, Any] = field(default_factory=dict)
 
     def blank(self) -> Fields:
@@ -119,6 +123,7 @@ class FaultRelayNode(EpisodeNode):
         self._ledger: list[dict[str, Any]] = []
         self._traffic: dict[str, Traffic] = {}
         self._servers: list[Any] = []
+        self._handling = Delays()  # of whatever passes: what the relay itself costs
         for entry in self.params.routes:
             self._open(_parse_route(entry))
         self.create_service(AddFault, '~/add_fault', self._on_add)
@@ -137,7 +142,7 @@ class FaultRelayNode(EpisodeNode):
     def begin(self, episode: Episode, request: Reset.Request) -> None:
         """Arm the episode's faults, afresh."""
         for traffic in self._traffic.values():
-            traffic.sequence, traffic.last = 0, None
+            traffic.sequence, traffic.last, traffic.passed_on = 0, None, b''
             traffic.goals.clear()
         self._armed, self._ids, self._kinds, self._ledger = [], 0, {}, []
         for settings in episode.faults:
@@ -157,6 +162,27 @@ class FaultRelayNode(EpisodeNode):
                 }
             )
         return {'faults': proofs, 'ledger': self._ledger}
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield what passing the relay costs, and what is armed."""
+        handling = self._handling.take()
+        values: dict[str, str | int | float] = {
+            'passed since the last look': handling.count,
+            'mean [ms]': 1e3 * handling.mean_s,
+            'longest [ms]': 1e3 * handling.longest_s,
+        }
+        for name, traffic in self._traffic.items():
+            values[f'{name} passed'] = traffic.sequence
+            if traffic.stamped and traffic.passed_on:
+                age_ns = traffic.newest_ns - peek_nanoseconds(traffic.passed_on)
+                values[f'{name} age [s]'] = age_ns * 1e-9
+        yield Condition('latency', values=values)
+        active = self._active()
+        yield Condition(
+            'faults',
+            message=', '.join(armed.fault.kind for armed in active) or 'none is armed',
+            values={f'fault {armed.id}': armed.fault.model_dump_json() for armed in active},
+        )
 
     # -- routes
 
@@ -194,8 +220,12 @@ class FaultRelayNode(EpisodeNode):
             )
 
     def _pass_message(self, traffic: Traffic, data: bytes) -> None:
+        began_s = time.perf_counter()
         traffic.sequence += 1
-        stamp = to_time(peek_nanoseconds(data) * 1e-9) if traffic.stamped else self.now
+        stamp = self.now
+        if traffic.stamped:
+            traffic.newest_ns = peek_nanoseconds(data)
+            stamp = to_time(traffic.newest_ns * 1e-9)
         samples = [Sample(data, to_seconds(stamp), traffic.sequence, traffic.codec)]
         for armed in self._on(traffic.route.name):
             out: list[Sample] = []
@@ -215,6 +245,8 @@ class FaultRelayNode(EpisodeNode):
             samples = out
         for sample in samples:
             traffic.outlet.send(sample.data)  # type: ignore[union-attr]
+            traffic.passed_on = sample.data
+        self._handling.add(time.perf_counter() - began_s)
 
     def _pass_request(self, traffic: Traffic, request: Any, respond: Respond) -> None:
         async def exchange() -> Any:
@@ -285,6 +317,7 @@ class FaultRelayNode(EpisodeNode):
 
     async def _before(self, traffic: Traffic, original: Any) -> Call:
         """Let the faults see a request; return it as the provider gets it, or with an answer."""
+        began_s = time.perf_counter()
         traffic.sequence += 1
         # What calls say themselves, and not what a topic said last: how far that has come when a
         # call passes depends on the load of the machine.
@@ -297,7 +330,13 @@ class FaultRelayNode(EpisodeNode):
         await self._strike(traffic, call, 'request', lambda injector: injector.on_request(call))
         if call.answer is None:
             self._record(traffic, call.sequence, 'request', 'server', request)
+        self._handled(call, began_s)
         return call
+
+    def _handled(self, call: Call, began_s: float) -> None:
+        """Note what passing on took, unless a fault had the driver do something meanwhile."""
+        if not call.commands:
+            self._handling.add(time.perf_counter() - began_s)
 
     def _provided(self, traffic: Traffic, call: Call, original: Any, succeeded: bool) -> None:
         """Take what a provider has answered."""
@@ -310,12 +349,14 @@ class FaultRelayNode(EpisodeNode):
 
     async def _after(self, traffic: Traffic, call: Call) -> Any:
         """Let the faults see a response; return what the consumer gets."""
+        began_s = time.perf_counter()
         if call.response is None:
             call.response = call.answer
         assert call.response is not None
         await self._strike(traffic, call, 'response', lambda injector: injector.on_response(call))
         response = call.response.message
         self._record(traffic, call.sequence, 'response', 'client', response)
+        self._handled(call, began_s)
         return response
 
     async def _add(self, fault: str, command: Command) -> tuple[bool, str]:

@@ -1,5 +1,6 @@
 """The recorder: every topic of the graph, raw, into one rosbag2 folder an attempt."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from pydantic import Field
 from alpha_chaos.bag.definitions import definition
 from alpha_chaos.bag.writer import BagWriter
 from alpha_chaos.experiment import Episode
+from alpha_chaos.health import Condition
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.clock import peek_nanoseconds
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
@@ -69,6 +71,17 @@ class RecorderNode(EpisodeNode):
         bag, self._bag = self._bag, None
         summary = bag.close({'episode_id': self._bag_of})
         return summary._asdict()
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield what is being written."""
+        if self._bag is None:
+            yield Condition('recording', message='no recording is open')
+            return
+        yield Condition(
+            'recording',
+            message='open',
+            values={'of': self._bag_of, 'messages': self._bag.messages},
+        )
 
     def destroy_node(self) -> None:
         """Close an unfinished bag."""

@@ -1,10 +1,12 @@
 """The safety monitor: sees every physics step once, in order, and reports violations."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field
 
 from alpha_chaos.experiment import Episode
+from alpha_chaos.health import Condition, Level
 from alpha_chaos.msg import SafetyEvent, StepState, WorldDescription
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.convert import safety_event, step_view, vector
@@ -73,6 +75,17 @@ class SafetyMonitorNode(EpisodeNode):
             ],
         }
 
+    def conditions(self) -> Iterator[Condition]:
+        """Yield whether it has seen every step, and what it saw."""
+        if not self.episode_id:
+            return
+        yield Condition(
+            'steps',
+            Level.ERROR if self._gap else Level.OK,
+            self._gap,
+            {'last step': self._last_step, 'safety events': len(self._events)},
+        )
+
     def _on_world(self, world: WorldDescription) -> None:
         workspace = Box(min=vector(world.workspace_min), max=vector(world.workspace_max))
         self._names = tuple(world.object_names)
@@ -96,7 +109,7 @@ class SafetyMonitorNode(EpisodeNode):
             closed = monitor.step(step_view(message, self._names))
         except MissedStep as error:
             self._gap = str(error)
-            self.get_logger().error(f'{self.episode_id}: {error}')
+            self.get_logger().error(self._gap)
             return
         self.now = message.header.stamp
         self._last_step = message.step

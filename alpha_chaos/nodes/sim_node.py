@@ -5,7 +5,7 @@ A real robot's driver replaces exactly this node; `docs/drivers.md` says what it
 
 import math
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,9 +22,10 @@ from alpha_chaos.bodies.base import BadCommand, Body, StateDigest, World
 from alpha_chaos.catalogues import bodies, drivers, tasks
 from alpha_chaos.drivers.base import Driver
 from alpha_chaos.experiment import Episode
+from alpha_chaos.health import Condition
 from alpha_chaos.msg import BlockState, ObjectStates, StepState, WorldDescription
 from alpha_chaos.nodes import qos
-from alpha_chaos.nodes.clock import to_nanoseconds, to_time
+from alpha_chaos.nodes.clock import to_nanoseconds, to_seconds, to_time
 from alpha_chaos.nodes.convert import point
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams
 from alpha_chaos.nodes.flow import Respond, deferred_service
@@ -69,6 +70,7 @@ class SimNode(EpisodeNode):
     def __init__(self, **options: Any) -> None:
         super().__init__(self.driver_kind, **options)
         self._world: World | None = None
+        self._hardware = self.driver_kind
         self._step = 0
         self._busy = False
         self._steps = self.outlet(StepState, 'step_state')
@@ -108,6 +110,7 @@ class SimNode(EpisodeNode):
             self._world.close()
         self._limits = driver.limits
         self._world = driver.world(body)
+        self._hardware = f'{driver.kind}/{body.kind}'
         self._period = self._world.step_period_s
         self._first_step = self._step = task.first_step
         self._rate = episode.real_time_factor
@@ -118,6 +121,20 @@ class SimNode(EpisodeNode):
     def end(self) -> dict[str, Any]:
         """Report the digest over all steps."""
         return {'digest': self._digest.hexdigest(), 'step': self._step}
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield how far the world has come."""
+        if self._world is None:
+            return
+        yield Condition(
+            'steps',
+            message='moving' if self._busy else 'standing still until it is asked to move',
+            values={'last step': self._step, 'simulated time [s]': to_seconds(self.now)},
+        )
+
+    def hardware(self) -> str:
+        """Return whose place it takes."""
+        return self._hardware
 
     # -- time
 

@@ -8,7 +8,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from alpha_chaos.catalogues import bodies, planners, tasks
 from alpha_chaos.course import Course, hear, known_facts
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
+from alpha_chaos.health import Condition, Level
 from alpha_chaos.journal import Journal, Row
 from alpha_chaos.jsonl import LinesError
 from alpha_chaos.ledger import Ledger
@@ -119,6 +120,8 @@ class SupervisorNode(EpisodeNode):
             for name in self.params.nodes
         }
         self._flow: Flow | None = None
+        self._phase = ''
+        self._recording = Condition('recording', Level.STALE, 'nothing was recorded yet')
         self._jobs = threading.Thread(target=self._take_jobs, daemon=True)
         self._taken = threading.Semaphore(0)
         self._jobs.start()
@@ -173,6 +176,13 @@ class SupervisorNode(EpisodeNode):
         if self.exit_code.done():
             self._jobs.join(1.0)
         super().destroy_node()
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield how far the episode has come, and what became of the last recording."""
+        if self.episode is not None:
+            about = {'run_id': self.episode.run_id, 'arm': self.episode.arm, 'phase': self._phase}
+            yield Condition('episode', message=self._phase, values=about)
+        yield self._recording
 
     # -- one attempt
 
@@ -297,7 +307,7 @@ class SupervisorNode(EpisodeNode):
         if self._scene is None:
             record.failed('no_observation: no scene came through')
             return
-        self.get_logger().info(f'{self.episode_id}: observed at {to_seconds(self.now):.3f} s')
+        self.get_logger().info(f'observed at {to_seconds(self.now):.3f} s')
         record.observed(
             to_seconds(self.now),
             observed_at(self._scene),
@@ -440,6 +450,12 @@ class SupervisorNode(EpisodeNode):
             'lost': sum(max(0, counts[topic] - got) for topic, got in report['counts'].items()),
             'sha256': report['sha256'],
         }
+        self._recording = Condition(
+            'recording',
+            Level.ERROR if wrong else Level.OK,
+            '; '.join(wrong),
+            {key: record.recording[key] for key in ('messages', 'bytes', 'lost')},
+        )
         if wrong:
             raise Abort('recording', f'not what was sent: {", ".join(wrong)}')
 
@@ -476,6 +492,7 @@ class SupervisorNode(EpisodeNode):
         self._scene = message
 
     def _say(self, phase: str) -> None:
+        self._phase = phase
         self._feed.tell(phase)
         self._phases.send(EpisodePhase(stamp=self.now, episode_id=self.episode_id, phase=phase))
 

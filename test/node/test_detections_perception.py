@@ -38,9 +38,11 @@ class Camera:
             )
         )
         # In order over all topics: what is sent after this comes after this.
-        counts = self.node._received
-        before = sum(counts.values())
-        self.stage.until(lambda: sum(counts.values()) > before, 'the pose to be heard')
+        before = self.heard()
+        self.stage.until(lambda: self.heard() > before, 'the pose to be heard')
+
+    def heard(self):
+        return sum(inlet.count for inlet in self.node._inlets.values())
 
     def observed(self, count):
         self.stage.until(lambda: len(self.scenes) >= count, f'{count} scenes')

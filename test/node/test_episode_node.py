@@ -135,6 +135,13 @@ def test_messages_of_another_attempt_are_dropped_and_reported(camera):
     assert json.loads(report.report) == {'foreign_messages': 2}
 
 
+def test_what_comes_before_the_first_attempt_belongs_to_none(stage):
+    node = stage.add(PerceptionNode)
+    truth = stage.voice('alpha_chaos/msg/ObjectStates', 'objects')
+    truth.publish(objects(0, ''))
+    stage.until(lambda: node.foreign == 1, 'the message to be dropped')
+
+
 def test_an_attempt_that_is_not_under_way_cannot_be_finished(camera):
     answer = camera.stage.ask(Finish, 'perception/finish', episode_id='control_000/oracle#2')
     assert not answer.ok
