@@ -71,14 +71,16 @@ class JointTrajectoryDriverParams(Params):
         10.0, ge=0, description='since the stamp of a goal [s]; 0: any; no stamp means now'
     )
     reach_tolerance: float = Field(
-        0.002, gt=0, description='largest distance from a target that inverse kinematics may leave'
+        0.002,
+        gt=0,
+        description='largest distance from a target that inverse kinematics may leave [m]',
     )
     arrival_tolerance: float = Field(
         0.02, gt=0, description='largest distance from a target at which a motion is done [m]'
     )
     gripper_joint: str = Field('panda_finger_joint1', description='joint the gripper is moved by')
     gripper_scale: float = Field(
-        0.5, gt=0, description='position of that joint per metre between the fingers'
+        0.5, gt=0, description='position of that joint per metre between the fingers [1]'
     )
     gripper_open: float = Field(0.08, gt=0, description='widest opening [m]')
     poses: list[str] = Field(

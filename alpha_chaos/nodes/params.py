@@ -1,10 +1,12 @@
 """A node's parameters are one pydantic model, declared and validated in one call."""
 
 import inspect
+import sys
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from rcl_interfaces.msg import ParameterDescriptor
+from pydantic.fields import FieldInfo
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -17,6 +19,8 @@ _TYPES = {
     str: Parameter.Type.STRING,
     list[str]: Parameter.Type.STRING_ARRAY,
 }
+
+_BOUNDS = {'ge': 'at least', 'gt': 'more than', 'le': 'at most', 'lt': 'less than'}
 
 
 class Params(BaseModel):
@@ -36,32 +40,65 @@ def declare(node: Node, model: type[M]) -> M:
 
     :raises BadSetting: naming the parameter and what would be right
     """
-    values: dict[str, Any] = {}
+    values = {name: _given(node, name, field) for name, field in model.model_fields.items()}
+    try:
+        params = model.model_validate(values, strict=True)
+    except ValidationError as error:
+        raise BadSetting(f'parameters of node {node.get_name()!r}: {explain(error)}') from None
     for name, field in model.model_fields.items():
-        expected = _TYPES[field.annotation]  # type: ignore[index]
-        node.declare_parameter(
-            name,
-            field.default,
-            ParameterDescriptor(
-                description=field.description or '', read_only=True, dynamic_typing=True
-            ),
-        )
-        value = node.get_parameter(name).value
-        if expected == Parameter.Type.STRING_ARRAY:
-            # An empty list has no type in ROS and arrives as a byte array.
-            value = value if isinstance(value, str | int | float) else list(value or [])
-        elif expected == Parameter.Type.DOUBLE and type(value) is int:
-            value = float(value)
-        values[name] = value
-    for name in node._parameter_overrides:  # rclpy tells them nowhere else
+        node.declare_parameter(name, field.default, _descriptor(field))
+    for name in node._parameter_overrides:
         if not node.has_parameter(name) and not name.startswith('qos_overrides.'):
             node.get_logger().warning(
                 f'there is no parameter {name!r}; --help lists those there are'
             )
-    try:
-        return model.model_validate(values, strict=True)
-    except ValidationError as error:
-        raise BadSetting(f'parameters of node {node.get_name()!r}: {explain(error)}') from None
+    return params
+
+
+def _given(node: Node, name: str, field: FieldInfo) -> Any:
+    """Return what a parameter was set to, of the type it should have where ROS is lax."""
+    override = node._parameter_overrides.get(name)  # rclpy tells them nowhere else
+    if override is None:
+        return field.default
+    value, expected = override.value, _TYPES[field.annotation]  # type: ignore[index]
+    if expected == Parameter.Type.STRING_ARRAY:
+        # An empty list has no type in ROS and arrives as a byte array.
+        return value if isinstance(value, str | int | float) else list(value or [])
+    if expected == Parameter.Type.DOUBLE and type(value) is int:
+        return float(value)
+    return value
+
+
+def _descriptor(field: FieldInfo) -> ParameterDescriptor:
+    """Return what `ros2 param describe` and rqt show of a parameter."""
+    bounds = {
+        name: getattr(entry, name)
+        for entry in field.metadata
+        for name in _BOUNDS
+        if getattr(entry, name, None) is not None
+    }
+    descriptor = ParameterDescriptor(
+        description=field.description or '',
+        additional_constraints=', '.join(f'{_BOUNDS[name]} {bounds[name]:g}' for name in bounds),
+        read_only=True,
+        dynamic_typing=True,
+    )
+    low, high = bounds.get('ge', bounds.get('gt')), bounds.get('le', bounds.get('lt'))
+    if not bounds:
+        return descriptor
+    if field.annotation is int:
+        low, high = -(2**63) if low is None else low, 2**63 - 1 if high is None else high
+        descriptor.integer_range = [IntegerRange(from_value=low, to_value=high, step=1)]
+    else:
+        # Both ends belong to a range of ROS; what `gt` and `lt` exclude, the model refuses.
+        limit = sys.float_info.max
+        descriptor.floating_point_range = [
+            FloatingPointRange(
+                from_value=-limit if low is None else float(low),
+                to_value=limit if high is None else float(high),
+            )
+        ]
+    return descriptor
 
 
 def usage(node_class: Any) -> str:

@@ -1,12 +1,18 @@
 """Parameters of a node: they mean what people mean, or the error names the parameter."""
 
+import re
+import sys
+
 import pytest
 from pydantic import Field
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from alpha_chaos.graph import EXECUTABLES, NodeSpec
 from alpha_chaos.nodes.params import Params, declare
 from alpha_chaos.plugins import BadSetting
+from alpha_chaos.run.processes import node_class
 
 
 class Everything(Params):
@@ -91,3 +97,68 @@ def test_a_parameter_carries_its_description(stage):
     node = stage.add(Node, 'somebody')
     declare(node, Everything)
     assert node.describe_parameter('limit').description == 'a limit [s]'
+
+
+# -- what ros2 param describe shows
+
+
+class Bounded(Params):
+    """Numbers with each kind of bound."""
+
+    share: float = Field(0.5, ge=0, le=1, description='a share [1]')
+    limit: float = Field(1.5, gt=0, description='a limit [s]')
+    below: float = Field(-1.0, lt=0.5, description='a depth [m]')
+    steps: int = Field(8, ge=1, description='steps [1]')
+    port: int = Field(8765, gt=0, lt=65536, description='a port [1]')
+    free: float = Field(0.0, description='any number [1]')
+
+
+@pytest.mark.parametrize(
+    ('name', 'low', 'high', 'words'),
+    [
+        ('share', 0.0, 1.0, 'at least 0, at most 1'),
+        ('limit', 0.0, sys.float_info.max, 'more than 0'),
+        ('below', -sys.float_info.max, 0.5, 'less than 0.5'),
+        ('steps', 1, 2**63 - 1, 'at least 1'),
+        ('port', 0, 65536, 'more than 0, less than 65536'),
+    ],
+)
+def test_bounds_are_ranges(stage, name, low, high, words):
+    node = stage.add(Node, 'somebody')
+    declare(node, Bounded)
+    described = node.describe_parameter(name)
+    if isinstance(low, int):
+        ranges = [IntegerRange(from_value=low, to_value=high, step=1)]
+        assert (described.integer_range, described.floating_point_range) == (ranges, [])
+    else:
+        ranges = [FloatingPointRange(from_value=low, to_value=high)]
+        assert (described.integer_range, described.floating_point_range) == ([], ranges)
+    assert described.additional_constraints == words
+
+
+def test_a_number_without_bounds_has_no_range(stage):
+    node = stage.add(Node, 'somebody')
+    declare(node, Bounded)
+    described = node.describe_parameter('free')
+    assert (described.floating_point_range, described.additional_constraints) == ([], '')
+
+
+def test_what_is_out_of_range_is_refused_with_the_bound_that_it_breaks(stage):
+    with pytest.raises(BadSetting, match=r"'somebody': limit: .*greater than 0"):
+        declare(stage.add(Node, 'somebody', cli=['-p', 'limit:=0.0']), Bounded)
+
+
+@pytest.mark.parametrize('name', EXECUTABLES)
+def test_every_parameter_of_every_node_says_what_it_is(stage, name):
+    node = stage.add(Node, name)
+    model = node_class(NodeSpec(name)).params_model
+    params = declare(node, model)
+    for entry, field in model.model_fields.items():
+        described = node.describe_parameter(entry)
+        assert described.read_only, entry
+        assert len(described.description) > 10, entry
+        if field.annotation in (int, float):
+            assert re.search(r'\[[^]]+\]', described.description), f'{entry} has no unit'
+            assert described.integer_range or described.floating_point_range, entry
+        (answer,) = node.set_parameters([Parameter(entry, value=getattr(params, entry))])
+        assert not answer.successful, entry
