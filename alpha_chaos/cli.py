@@ -205,6 +205,24 @@ def report(
     _checked(lambda: run(folder, Console(), show=show))
 
 
+PlayRate = Annotated[
+    float | None,
+    typer.Option(min=0.001, max=1000, help='Seconds of the recording in a second; 1 by default.'),
+]
+PlayLoop = Annotated[bool, typer.Option('--loop', help='Begin again at the end.')]
+PlayPaused = Annotated[
+    bool,
+    typer.Option(
+        '--paused',
+        help='Wait for ros2 service call /bag_player/pause std_srvs/srv/SetBool "{data: false}".',
+    ),
+]
+PlayBegin = Annotated[
+    float | None, typer.Option(min=0, help='Where to begin, in s from the first message.')
+]
+PlayEnd = Annotated[
+    float | None, typer.Option(min=0, help='Where to end, in s from the first message.')
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, max=64, help='Processes; one per core by default.')
 ]
@@ -231,7 +249,9 @@ def verify(
 
 @app.command()
 def replay(
-    folder: Annotated[Path, typer.Argument(help='Folder of a run.', metavar='DIR')],
+    folder: Annotated[
+        Path, typer.Argument(help='Folder of a run, or of a recording.', metavar='DIR')
+    ],
     run_id: Annotated[
         str | None, typer.Argument(help='Scenario; every episode without it.', metavar='RUN_ID')
     ] = None,
@@ -240,13 +260,35 @@ def replay(
     ] = None,
     workers: Workers = None,
     limit: Annotated[int, typer.Option(min=1, help='Differences that are listed.')] = 10,
+    ros: Annotated[
+        bool,
+        typer.Option(
+            '--ros', help='Publish the recording instead, for RViz, Foxglove and others.'
+        ),
+    ] = False,
+    rate: PlayRate = None,
+    loop: PlayLoop = False,
+    paused: PlayPaused = False,
+    begin: PlayBegin = None,
+    end: PlayEnd = None,
 ) -> None:
     """Run episodes again from their recordings, and compare bit for bit.
 
     What passed the relay is passed through the same faults again: draws, decisions, and what went
     on must be the recorded ones. The commands of the recording are executed on a new world: every
     state must be the recorded one. Exit code: 0 the same, 2 bad input, 4 something differs.
+
+    With --ros nothing is computed: the recorded messages are published again, with the clock, the
+    pace and the QoS that they were recorded with, to the end or to Ctrl-C. DIR may then be the
+    folder of any rosbag2 recording.
     """
+    played = {'rate': rate, 'loop': loop, 'paused': paused, 'begin': begin, 'end': end}
+    if ros:
+        from alpha_chaos.run.playback import play
+
+        raise typer.Exit(_checked(lambda: play(folder, run_id, arm, **played)))
+    if given := [f'--{name}' for name, value in played.items() if value]:
+        _fail(f'{given[0]} is about publishing: add --ros')
     from alpha_chaos.analysis.replay import replay as run
 
     code = _checked(
@@ -306,6 +348,28 @@ def check_driver(
         )
     )
     raise typer.Exit(code)
+
+
+@app.command('steady-state')
+def steady_state(
+    config: Annotated[Path, typer.Argument(help="The relay's file, with a section steady_state.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            '--out', '-o', help='The journal; runs/<name>/steady_state.jsonl by default.'
+        ),
+    ] = None,
+    relay: Annotated[str, typer.Option(help="Full name of the relay's node.")] = '/fault_relay',
+) -> None:
+    """Watch a running graph before, while and after faults strike: whether it stays as it was.
+
+    Probes, faults and their times are in the relay's file (docs/relay.md). What is armed is taken
+    away again whatever happens, also after Ctrl-C. Exit code: 0 held, 2 bad input, 3 unknown,
+    4 deviated, 130 stopped.
+    """
+    from alpha_chaos.run.steady_state import steady_state as run
+
+    raise typer.Exit(_checked(lambda: run(config, out, relay, Console())))
 
 
 def _version(wanted: bool) -> None:

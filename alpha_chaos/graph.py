@@ -14,8 +14,8 @@ PLANNERS = ('oracle_planner', 'llm_planner')
 RELAY = 'fault_relay'
 RECORDER = 'recorder'
 DRIVER = 'sim'  # unless another one is asked for
-# What `ros2 run alpha_chaos` starts; the last three are for graphs of other people's, or in
-# place of one of the others.
+# What `ros2 run alpha_chaos` starts; those after the supervisor are for graphs of other people's,
+# for recordings, or in place of one of the others.
 EXECUTABLES = (
     'recorder',
     'safety_monitor',
@@ -26,6 +26,7 @@ EXECUTABLES = (
     'controller',
     'sim',
     'supervisor',
+    'bag_player',
     'detections_perception',
     'joint_trajectory_driver',
     'mock_driver',

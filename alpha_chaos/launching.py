@@ -7,7 +7,7 @@ should raises: launch then reports the reason, stops what is left, and ends with
 import inspect
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -24,10 +24,12 @@ from alpha_chaos.experiment import Experiment
 from alpha_chaos.graph import NodeSpec, episode_graph
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run.language_model import replies_folder
-from alpha_chaos.run.processes import environment
+from alpha_chaos.run.playback import find_recording, player
+from alpha_chaos.run.processes import users_environment
 
 PACKAGE = 'alpha_chaos'
 SUPERVISOR = 'supervisor'
+OVER = 'the episode is over'
 # A runner that was interrupted ends its graphs in order first.
 STOP_S = '30'
 
@@ -41,14 +43,19 @@ class Ended(RuntimeError):
     """A process ended that was still needed, or ended badly."""
 
 
-def arguments(command: Callable[..., None], **defaults: str) -> list[DeclareLaunchArgument]:
+def arguments(
+    command: Callable[..., None], without: Collection[str] = (), **defaults: str
+) -> list[DeclareLaunchArgument]:
     """Return the options of a command of `alpha-chaos` as launch arguments.
 
+    :param without: options that make no sense here
     :param defaults: for options that the command line insists on
     """
     hints = get_type_hints(command, include_extras=True)
     declared = []
     for name, parameter in inspect.signature(command).parameters.items():
+        if name in without:
+            continue
         kind, option = get_args(hints[name])
         default = '' if parameter.default in (None, inspect.Parameter.empty) else parameter.default
         if isinstance(default, bool | Enum):
@@ -62,6 +69,21 @@ def arguments(command: Callable[..., None], **defaults: str) -> list[DeclareLaun
             )
         )
     return declared
+
+
+def everywhere() -> list[DeclareLaunchArgument]:
+    """Return the arguments of every launch file that starts nodes."""
+    return [
+        DeclareLaunchArgument(
+            'ns', default_value='', description='Namespace for every name but /clock.'
+        ),
+        DeclareLaunchArgument(
+            'log_level',
+            default_value='info',
+            description='Least severity that the nodes log.',
+            choices=['debug', 'info', 'warn', 'error', 'fatal'],
+        ),
+    ]
 
 
 def _choices(kind: Any, default: str) -> list[str] | None:
@@ -78,7 +100,8 @@ def _choice(value: bool | Enum) -> str:
 
 def _given(command: Callable[..., None], context: LaunchContext) -> dict[str, str]:
     names = inspect.signature(command).parameters
-    return {name: context.launch_configurations[name] for name in names}
+    known = context.launch_configurations
+    return {name: known[name] for name in names if name in known}
 
 
 # -- one episode
@@ -91,15 +114,18 @@ def episode(context: LaunchContext) -> list[Any]:
     """
     given = _given(cli.episode, context)
     composed = given.pop('composition') == _choice(True)
-    speed = _speed(given.pop('speed'))
+    speed = _number('speed', given.pop('speed'))
     experiment = Experiment.load(given['experiment'])
     if given['driver']:
         experiment = experiment.with_driver(given['driver'])
     given['driver'] = experiment.driver.kind
     experiment.episode(given['run_id'], given['arm'])  # refuses what there is not
-    (planner,) = (arm.planner.node for arm in experiment.arms if arm.name == given['arm'])
+    (arm,) = (arm for arm in experiment.arms if arm.name == given['arm'])
     graph = episode_graph(
-        [planner], replies=replies_folder(Path(given['out'])), driver=experiment.driver.kind
+        [arm.planner.node],
+        replies=replies_folder(Path(given['out'])),
+        driver=experiment.driver.kind,
+        guard=arm.guard != 'off',
     )
     nodes = [
         replace(spec, parameters={**spec.parameters, **given, 'speed': speed})
@@ -108,38 +134,40 @@ def episode(context: LaunchContext) -> list[Any]:
         for spec in graph.nodes
     ]
     actions = (
-        [_composition(nodes, context)] if composed else [_node(spec, context) for spec in nodes]
+        [_composition(nodes)]
+        if composed
+        else [_node(spec, OVER if spec.name == SUPERVISOR else '') for spec in nodes]
     )
     return [GroupAction([PushRosNamespace(LaunchConfiguration('ns')), *actions])]
 
 
-def _speed(text: str) -> float:
+def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise BadSetting(f'speed: a number is expected, not {text!r}') from None
+        raise BadSetting(f'{name}: a number is expected, not {text!r}') from None
 
 
-def _node(spec: NodeSpec, context: LaunchContext) -> Node:
+def _node(spec: NodeSpec, over: str = '') -> Node:
     return Node(
         package=PACKAGE,
         executable=spec.executable,
         name=spec.name,
         ros_arguments=[*_log_level(), *spec.ros_arguments()],
-        on_exit=_watch(spec.name),
-        **_process(context),
+        on_exit=_watch(spec.name, over),
+        **_process(),
     )
 
 
-def _composition(nodes: list[NodeSpec], context: LaunchContext) -> Node:
+def _composition(nodes: list[NodeSpec]) -> Node:
     rules = [part for spec in nodes for part in spec.ros_arguments(shared=True)]
     return Node(
         executable=sys.executable,
         arguments=['-m', f'{PACKAGE}.nodes', *(spec.executable for spec in nodes)],
         ros_arguments=[*_log_level(), *rules],
         exec_name=PACKAGE,
-        on_exit=_watch(SUPERVISOR),
-        **_process(context),
+        on_exit=_watch(SUPERVISOR, OVER),
+        **_process(),
     )
 
 
@@ -147,21 +175,22 @@ def _log_level() -> list[Any]:
     return ['--log-level', LaunchConfiguration('log_level')]
 
 
-def _process(context: LaunchContext) -> dict[str, Any]:
-    """Return what all processes have in common; what the user has set stays as it is."""
-    wanted = {key: value for key, value in environment(0).items() if key != 'ROS_DOMAIN_ID'}
-    missing = {key: value for key, value in wanted.items() if key not in context.environment}
-    return {'output': 'both', 'additional_env': missing}
+def _process() -> dict[str, Any]:
+    """Return what all processes have in common."""
+    return {'output': 'both', 'additional_env': users_environment()}
 
 
-def _watch(name: str) -> OnExit:
-    """Return what to do when a node ends: with the supervisor the episode is over."""
+def _watch(name: str, over: str) -> OnExit:
+    """Return what to do when a node ends.
+
+    :param over: what is over when it has done what it was there for; empty if it never has
+    """
 
     def ended(event: ProcessExited, context: LaunchContext) -> Any:
         if context.is_shutdown and event.returncode in (0, SIGNALLED_LATE):
             return None
-        if event.returncode == 0 and name == SUPERVISOR:
-            return Shutdown(reason='the episode is over')
+        if event.returncode == 0 and over:
+            return Shutdown(reason=over)
         raise Ended(f'{name} {_how(event.returncode)}')
 
     return ended
@@ -169,6 +198,24 @@ def _watch(name: str) -> OnExit:
 
 def _how(code: int) -> str:
     return f'was killed by signal {-code}' if code < 0 else f'ended with exit code {code}'
+
+
+# -- a recording
+
+
+def replay(context: LaunchContext) -> list[Any]:
+    """Return the node that publishes the recording that the arguments name.
+
+    :raises BadSetting: where there is no such recording
+    """
+    given = _given(cli.replay, context)
+    bag = find_recording(Path(given['folder']), given['run_id'] or None, given['arm'] or None)
+    flags = {name: given[name] == _choice(True) for name in ('loop', 'paused')}
+    numbers = {
+        name: _number(name, given[name]) for name in ('rate', 'begin', 'end') if given[name]
+    }
+    node = _node(player(bag, **flags, **numbers), over='the recording is over')
+    return [GroupAction([PushRosNamespace(LaunchConfiguration('ns')), node])]
 
 
 # -- a matrix

@@ -4,7 +4,7 @@ It ends with the supervisor: exit code 0 if there is a result, also a failed tas
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import OpaqueFunction
 
 from alpha_chaos import cli, launching
 
@@ -13,15 +13,7 @@ def generate_launch_description():
     return LaunchDescription(
         [
             *launching.arguments(cli.episode, run_id='control_000', arm='llm', out='runs/episode'),
-            DeclareLaunchArgument(
-                'ns', default_value='', description='Namespace for every name but /clock.'
-            ),
-            DeclareLaunchArgument(
-                'log_level',
-                default_value='info',
-                description='Least severity that the nodes log.',
-                choices=['debug', 'info', 'warn', 'error', 'fatal'],
-            ),
+            *launching.everywhere(),
             OpaqueFunction(function=launching.episode),
         ]
     )

@@ -42,11 +42,9 @@ def check_driver(console: Console, **options: object) -> int:
     :param options: of `probe.Options`
     :raises BadSetting: where there is no such node
     """
-    from alpha_chaos.run.processes import environment
+    from alpha_chaos.run.processes import users_environment
 
-    for key, value in environment(0).items():
-        if key != 'ROS_DOMAIN_ID':  # that of the user's graph
-            os.environ.setdefault(key, value)
+    os.environ.update(users_environment())
     from alpha_chaos.driver_contract.probe import Options, Probe
 
     asked = Options(**options)  # type: ignore[arg-type]

@@ -99,6 +99,13 @@ def environment(domain: int) -> dict[str, str]:
     }
 
 
+def users_environment() -> dict[str, str]:
+    """Return what a process needs to join the user's graph, as far as they have not set it."""
+    wanted = environment(0)
+    del wanted['ROS_DOMAIN_ID']
+    return {key: value for key, value in wanted.items() if key not in os.environ}
+
+
 def node_class(spec: NodeSpec) -> Callable[..., Any]:
     """Return the class of a node."""
     module = importlib.import_module(f'alpha_chaos.nodes.{spec.executable}_node')

@@ -150,24 +150,31 @@ def rules(command):
 # -- arguments
 
 
-@pytest.mark.parametrize('name', ['episode', 'matrix'])
-def test_the_arguments_are_the_options_of_the_command_line(name):
+@pytest.mark.parametrize(
+    ('name', 'without'),
+    [('episode', set()), ('matrix', set()), ('replay', {'ros', 'workers', 'limit'})],
+)
+def test_the_arguments_are_the_options_of_the_command_line(name, without):
     declared = {
         entity.name: entity
         for entity in described(name)
         if isinstance(entity, DeclareLaunchArgument)
     }
     options = inspect.signature(getattr(cli, name)).parameters
-    assert set(options) == set(declared) - {'ns', 'log_level'}
+    assert set(options) - without == set(declared) - {'ns', 'log_level'}
     for argument in declared.values():
         assert argument.description.endswith('.') or argument.choices
         assert argument.default_value is not None
-    assert declared['llm'].choices == ['', 'auto', 'ollama', 'embedded']
-    assert declared['composition'].choices == ['false', 'true']
+    closed = {
+        **{key: ['false', 'true'] for key in ('composition', 'loop', 'paused', 'report')},
+        'llm': ['', 'auto', 'ollama', 'embedded'],
+    }
+    for key in closed.keys() & declared.keys():
+        assert declared[key].choices == closed[key]
 
 
 def test_a_launch_file_holds_nothing_else():
-    for name in ('episode', 'matrix'):
+    for name in ('episode', 'matrix', 'replay'):
         kinds = {type(entity) for entity in described(name)}
         assert kinds == {DeclareLaunchArgument, OpaqueFunction}
     assert launching.PACKAGE == 'alpha_chaos'
@@ -257,6 +264,39 @@ def test_ctrl_c_ends_the_launch_in_order_with_0(launch):
     assert episode.end() == 0, episode.said
     assert 'Traceback' not in episode.said
     assert journal.read(episode.log.parent / 'run').rows == ()
+
+
+# -- a recording
+
+
+def test_a_recording_is_played_with_the_parameters_of_the_command_line(launch, fresh):
+    row = fresh.final['control_000/oracle']
+    chosen = {'folder': fresh.folder, 'run_id': 'control_000', 'arm': 'oracle'}
+    replay = launch('replay', ns='lab', rate='5', begin='0.5', **chosen)
+    assert replay.end() == 0, replay.said
+    parameters, remappings = rules(replay.started['bag_player'].command)
+    assert parameters == {
+        **{'bag': str(fresh.folder / row.bag), 'rate': 5.0, 'begin': 0.5},
+        **{'loop': False, 'paused': False},
+    }
+    assert ('__ns', '/lab') in remappings
+    assert 'played 5.8 of 5.8 s' in replay.said
+
+
+def test_ctrl_c_ends_a_recording_that_is_played_for_ever_with_0(launch, fresh):
+    bag = fresh.folder / fresh.final['control_000/oracle'].bag
+    replay = launch('replay', folder=bag, loop='true')
+    replay.wait_for('plays')
+    os.killpg(replay.process.pid, signal.SIGINT)
+    assert replay.end() == 0, replay.said
+    assert 'Traceback' not in replay.said
+
+
+def test_a_recording_that_there_is_not_starts_nothing_and_ends_with_1(launch, fresh):
+    replay = launch('replay', folder=fresh.folder, run_id='contrl_000')
+    assert replay.end() == 1
+    assert "did you mean 'control_000'" in replay.said
+    assert replay.started == {}
 
 
 # -- a matrix

@@ -486,3 +486,44 @@ def test_metadata_repeats_nothing_by_reference(episode):
         topic['topic_metadata']['type_description_hash']
         == definition('alpha_chaos/msg/StepState').hash
     )
+
+
+# What ros2/rosbag2 reads of version 9 on its branch jazzy, 64717ee8: rosbag2_storage/yaml.hpp,
+# and qos.cpp for the names of the policies (rmw/qos_string_conversions.c).
+TOLD = {'name', 'type', 'serialization_format', 'offered_qos_profiles', 'type_description_hash'}
+POLICIES = {
+    'history': {'system_default', 'keep_last', 'keep_all', 'unknown'},
+    'reliability': {'system_default', 'reliable', 'best_effort', 'best_available', 'unknown'},
+    'durability': {
+        *('system_default', 'transient_local', 'volatile', 'best_available', 'unknown'),
+    },
+    'liveliness': {'system_default', 'automatic', 'manual_by_topic', 'best_available', 'unknown'},
+}
+
+
+def test_metadata_is_of_the_newest_version_that_jazzys_rosbag2_reads(episode):
+    about = yaml.safe_load((episode / METADATA).read_text())['rosbag2_bagfile_information']
+    assert about['version'] == 9  # BagMetadata::version in bag_metadata.hpp of that commit
+    counts = [about['message_count']]
+    for entry in about['topics_with_message_count']:
+        counts.append(entry['message_count'])
+        topic = entry['topic_metadata']
+        assert set(topic) == TOLD
+        assert topic['serialization_format'] == 'cdr'
+        for profile in topic['offered_qos_profiles']:
+            for policy, names in POLICIES.items():
+                assert profile[policy] in names
+            assert isinstance(profile['depth'], int)
+            assert isinstance(profile['avoid_ros_namespace_conventions'], bool)
+            for span in ('deadline', 'lifespan', 'liveliness_lease_duration'):
+                counts += profile[span]['sec'], profile[span]['nsec']
+    for part in (about, *about['files']):
+        counts += part['duration']['nanoseconds'], part['starting_time']['nanoseconds_since_epoch']
+    assert all(isinstance(count, int) and 0 <= count < 2**64 for count in counts)
+    (file,) = about['files']
+    assert (file['path'],) == tuple(about['relative_file_paths'])
+    assert file['message_count'] == about['message_count']
+    assert all(isinstance(value, str) for value in about['custom_data'].values())
+    assert (about['storage_identifier'], about['ros_distro']) == ('mcap', 'jazzy')
+    # Not by rosbag2, which would look for a file that is compressed as a whole.
+    assert (about['compression_format'], about['compression_mode']) == ('', '')
