@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     Tag,
     ValidationError,
+    ValidationInfo,
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -27,17 +28,67 @@ MAX_ACTIONS = 64
 MAX_NESTING = 8  # brackets; a plan has four
 MAX_REASONS = 8
 
+Vector = tuple[float, float, float]
+
 BlockName = Literal['red', 'green', 'blue']
-WaypointName = Literal[
-    'red.hover', 'red.grasp', 'red.lift',
-    'green.hover', 'green.grasp', 'green.lift',
-    'blue.hover', 'blue.grasp', 'blue.lift',
-    'zone.hover', 'zone.place',
-]  # fmt: skip
+ZoneName = Literal['zone', 'left_zone', 'middle_zone', 'right_zone']
 BLOCKS: tuple[BlockName, ...] = get_args(BlockName)
+ZONES: tuple[ZoneName, ...] = get_args(ZoneName)
 ActionName = Literal['MOVE_TO', 'GRIP', 'RELEASE']
 ACTION_NAMES: tuple[ActionName, ...] = get_args(ActionName)
-WAYPOINT_NAMES: tuple[WaypointName, ...] = get_args(WaypointName)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where one block shall end.
+
+    :param position_m: what its centre is compared with, world frame: the centre of the zone, or
+        above it by what lies between
+    :param radius_m: largest distance from there that counts
+    :param zone: its name in plans
+    :param base: block that it shall lie on there, empty for the table
+    """
+
+    block: str
+    position_m: Vector
+    radius_m: float
+    zone: str = 'zone'
+    base: str = ''
+
+
+def zone_centres(placements: Sequence[Placement]) -> dict[str, Vector]:
+    """Return the centre of each zone that a task has, world frame [m]."""
+    return {place.zone: place.position_m for place in placements if not place.base}
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the plans for one task can name, besides the blocks.
+
+    :param stacks: whether a block can be let go on another one
+    """
+
+    zones: tuple[str, ...] = ('zone',)
+    stacks: bool = False
+
+    @classmethod
+    def of(cls, placements: Sequence[Placement]) -> 'Words':
+        """Return what the plans for a task can name."""
+        return cls(tuple(zone_centres(placements)), any(place.base for place in placements))
+
+    @property
+    def waypoints(self) -> tuple[str, ...]:
+        """Return the names of the waypoints, the blocks' first."""
+        at_zone = ('hover', 'place', *(('stack',) if self.stacks else ()))
+        return (
+            *(f'{block}.{name}' for block in BLOCKS for name in ('hover', 'grasp', 'lift')),
+            *(f'{zone}.{name}' for zone in self.zones for name in at_zone),
+        )
+
+
+ONE_ZONE = Words()  # of the task that moves one block
+WAYPOINT_NAMES = ONE_ZONE.waypoints
+_ANY_TASK = Words(ZONES, stacks=True)
 
 ReasonCode = Literal[
     'empty_reply',
@@ -86,13 +137,22 @@ class PlanProblem(ValueError):
         self.reason = reason
 
 
-def _in_workspace(point: tuple[float, float, float]) -> tuple[float, float, float]:
+def _known(name: str, info: ValidationInfo) -> str:
+    words: Words = (info.context or {}).get('words', _ANY_TASK)
+    if name not in words.waypoints:
+        raise PydanticCustomError(
+            'unknown_waypoint', 'must be one of {known}', {'known': ', '.join(words.waypoints)}
+        )
+    return name
+
+
+def _in_workspace(point: Vector) -> Vector:
     if not WORKSPACE.contains(point):
         raise PydanticCustomError('out_of_workspace', '{text}', {'text': _outside(point)})
     return point
 
 
-def _outside(point: tuple[float, float, float]) -> str:
+def _outside(point: Vector) -> str:
     return f'{list(point)} is not between {list(WORKSPACE.min)} and {list(WORKSPACE.max)}'
 
 
@@ -101,6 +161,7 @@ Coordinate = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Point = Annotated[
     tuple[Coordinate, Coordinate, Coordinate], Field(strict=False), AfterValidator(_in_workspace)
 ]
+WaypointName = Annotated[str, AfterValidator(_known)]
 Target = Annotated[
     Annotated[WaypointName, Tag('name')] | Annotated[Point, Tag('point')],
     Discriminator(lambda value: 'name' if isinstance(value, str) else 'point'),
@@ -119,6 +180,11 @@ class Waypoints(_Strict):
     lift: float = Field(description='above where the block was, after the grasp [m]')
     zone_hover: float = Field(description='above the zone, before the block is set down [m]')
     zone_place: float = Field(description='above the zone, where the block is let go [m]')
+    zone_stack: float = Field(
+        default=0.0,
+        description='above the zone, where a block is let go on another one [m]; 0 on a body that '
+        'stacks nothing',
+    )
 
 
 class MoveTo(_Strict):
@@ -157,15 +223,15 @@ class ActionPlan(_Strict):
     actions: Annotated[tuple[Action, ...], Field(strict=False, max_length=MAX_ACTIONS)]
 
     @classmethod
-    def validate_raw_plan(cls, text: str) -> 'Verdict':
+    def validate_raw_plan(cls, text: str, words: Words = ONE_ZONE) -> 'Verdict':
         """Read a planner's reply. Nothing is repaired, and no text makes this raise."""
         try:
-            return Verdict(_read(text), [])
+            return Verdict(_read(text, words), [])
         except _Rejected as rejected:
             return Verdict(cls(actions=()), rejected.reasons)
 
     @staticmethod
-    def json_schema() -> dict[str, Any]:
+    def json_schema(words: Words = ONE_ZONE) -> dict[str, Any]:
         """Return the JSON schema that a decoder can be held to.
 
         Written out by hand, for the converters of llama.cpp and Ollama: properties in the order
@@ -181,7 +247,7 @@ class ActionPlan(_Strict):
             }
 
         point = {'type': 'array', 'items': {'type': 'number'}, 'minItems': 3, 'maxItems': 3}
-        target = {'anyOf': [{'enum': list(WAYPOINT_NAMES)}, point]}
+        target = {'anyOf': [{'enum': list(words.waypoints)}, point]}
         return {
             'type': 'object',
             'properties': {
@@ -204,8 +270,8 @@ class ActionPlan(_Strict):
 
     def resolve(
         self,
-        blocks: Mapping[str, tuple[float, float, float]],
-        zone: tuple[float, float, float],
+        blocks: Mapping[str, Vector],
+        zones: Mapping[str, Vector],
         waypoints: Waypoints,
     ) -> 'ActionPlan':
         """Return the same plan with every target in numbers.
@@ -214,8 +280,9 @@ class ActionPlan(_Strict):
         different episode, because contact is chaotic.
 
         :param blocks: where the planner was told the blocks are, world frame [m]
-        :param zone: centre of the place zone, world frame [m]
-        :raises PlanProblem: for a block that was not seen, or a target outside the workspace
+        :param zones: centres of the zones by name, world frame [m]
+        :raises PlanProblem: for a block that was not seen, a zone that the task does not have, or
+            a target outside the workspace
         """
         resolved: list[MoveTo | Grip | Release] = []
         for index, action in enumerate(self.actions):
@@ -228,12 +295,15 @@ class ActionPlan(_Strict):
             if isinstance(point, str):
                 name = point
                 place, _, waypoint = name.partition('.')
-                if place != 'zone' and place not in blocks:
+                if place in ZONES and place not in zones:
+                    message = f'{name!r} is at no zone of this task; it has {", ".join(zones)}'
+                    raise PlanProblem(Reason('schema', 'target', path, message))
+                if place not in ZONES and place not in blocks:
                     seen = ', '.join(blocks) or 'no block at all'
                     message = f'{name!r} needs {place!r}, but what was seen is {seen}'
                     raise PlanProblem(Reason('unseen_block', 'target', path, message))
-                x, y, z = zone if place == 'zone' else blocks[place]
-                field = f'zone_{waypoint}' if place == 'zone' else waypoint
+                x, y, z = zones[place] if place in ZONES else blocks[place]
+                field = f'zone_{waypoint}' if place in ZONES else waypoint
                 point = (x, y, z + getattr(waypoints, field))
             if not all(map(math.isfinite, point)):
                 raise PlanProblem(Reason('not_finite', 'target', path, f'{name!r}: {list(point)}'))
@@ -262,7 +332,7 @@ class _Rejected(Exception):
         self.reasons = list(reasons)
 
 
-def _read(text: str) -> ActionPlan:
+def _read(text: str, words: Words) -> ActionPlan:
     body = _unwrap(text)
     if not body.strip():
         raise _Rejected(Reason('empty_reply', '', '', 'the reply holds nothing but white space'))
@@ -272,9 +342,10 @@ def _read(text: str) -> ActionPlan:
     if _nesting(body) > MAX_NESTING:
         raise _Rejected(Reason('too_large', '', '', f'nested deeper than {MAX_NESTING} brackets'))
     try:
-        plan = ActionPlan.model_validate(_parse(body))
+        plan = ActionPlan.model_validate(_parse(body), context={'words': words})
     except ValidationError as error:
-        reasons = dict.fromkeys(_reason(problem) for problem in error.errors(include_url=False))
+        problems = error.errors(include_url=False)
+        reasons = dict.fromkeys(_reason(problem, words) for problem in problems)
         raise _Rejected(*list(reasons)[:MAX_REASONS]) from None
     if not plan.actions:
         raise _Rejected(Reason('empty_plan', '', '', 'nothing to execute'))
@@ -341,12 +412,9 @@ _CODES: dict[str, ReasonCode] = {
     'out_of_workspace': 'out_of_workspace',
     'too_long': 'too_large',
 }
-_TARGET = f'must be three numbers [x, y, z] or one of {", ".join(WAYPOINT_NAMES)}'
 _MESSAGES: dict[tuple[str, str], str] = {
     ('missing_key', 'action'): f'must be one of {", ".join(ACTION_NAMES)}',
     ('schema', 'action'): f'must be one of {", ".join(ACTION_NAMES)}',
-    ('missing_key', 'target'): _TARGET,
-    ('schema', 'target'): _TARGET,
     ('missing_key', 'block'): f'must be one of {", ".join(BLOCKS)}',
     ('schema', 'block'): f'must be one of {", ".join(BLOCKS)}',
     ('missing_key', 'actions'): 'must be a list of actions',
@@ -355,7 +423,7 @@ _MESSAGES: dict[tuple[str, str], str] = {
 }
 
 
-def _reason(problem: ErrorDetails) -> Reason:
+def _reason(problem: ErrorDetails, words: Words) -> Reason:
     kind = problem['type']
     code = _CODES.get(kind, 'schema')
     # 'actions', index, tag of the action, key, tag of the target, coordinate
@@ -369,6 +437,8 @@ def _reason(problem: ErrorDetails) -> Reason:
         path += f'[{part}]' if isinstance(part, int) else f'.{part}' if path else str(part)
     key = next((part for part in reversed(parts) if isinstance(part, str)), '')
     message = 'there is no such key' if code == 'unknown_key' else problem['msg']
+    if key == 'target' and code in ('missing_key', 'schema'):
+        message = f'must be three numbers [x, y, z] or one of {", ".join(words.waypoints)}'
     return Reason(code, key, path, _MESSAGES.get((code, key), message))
 
 

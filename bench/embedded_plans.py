@@ -64,7 +64,7 @@ def count(blocks: list[str], moved: int, threads: int) -> None:
             tokens.append((reply.info.prompt_tokens, reply.info.completion_tokens))
             try:
                 plan = ActionPlan.validate_raw_plan(reply.text or '').plan
-                same = plan.resolve(seen, zone, WAYPOINTS) == Oracle().plan(asked).plan
+                same = asked.resolve(plan) == Oracle().plan(asked).plan
             except PlanProblem:
                 same = False
             right += same

@@ -63,7 +63,9 @@ class Kuka(Tabletop):
     @property
     def waypoints(self) -> Waypoints:
         """Return the paper's waypoints."""
-        return Waypoints(hover=0.15, grasp=0.02, lift=0.15, zone_hover=0.15, zone_place=0.06)
+        return Waypoints(
+            hover=0.15, grasp=0.02, lift=0.15, zone_hover=0.15, zone_place=0.06, zone_stack=0.12
+        )
 
     def world(self) -> 'KukaWorld':
         """Build a new world from nothing."""

@@ -103,7 +103,9 @@ class Panda(Tabletop):
         At 3 cm above the zone no block is pressed into the table that lies, for a planner with a
         stale scene, up to 2.5 cm lower in the hand than meant.
         """
-        return Waypoints(hover=0.15, grasp=0.0, lift=0.20, zone_hover=0.20, zone_place=0.03)
+        return Waypoints(
+            hover=0.15, grasp=0.0, lift=0.20, zone_hover=0.20, zone_place=0.03, zone_stack=0.08
+        )
 
     def world(self) -> 'PandaWorld':
         """Build a new world from nothing."""

@@ -5,7 +5,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from alpha_chaos.faults.base import Fields
-from alpha_chaos.plan import ActionPlan, Grip, MoveTo, Release, ResolvedMoveTo
+from alpha_chaos.plan import (
+    ActionPlan,
+    Grip,
+    MoveTo,
+    Placement,
+    Release,
+    ResolvedMoveTo,
+    Vector,
+    Words,
+)
 
 NO_PLAN = ActionPlan(actions=())
 
@@ -13,15 +22,42 @@ _ACTIONS = 'plan.actions[*]'
 _MOVE_TO, _GRIP, _RELEASE = 0, 1, 2  # kinds of Action.msg
 
 
-def read_plan(answer: Fields) -> ActionPlan:
+def asked_for(request: Fields) -> tuple[Placement, ...]:
+    """Return where the blocks of a request (Plan.srv) shall end."""
+    paths = request.each('placements[*]') if request.has('placements') else []
+    if not paths:  # of one block, and in recordings of before there could be more
+        block, radius_m = str(request.get('block')), float(request.get('success_radius'))
+        return (Placement(block, read_point(request, 'zone'), radius_m),)
+    return tuple(
+        Placement(
+            block=str(request.get(f'{path}.block')),
+            position_m=read_point(request, f'{path}.position'),
+            radius_m=float(request.get(f'{path}.radius')),
+            zone=str(request.get(f'{path}.zone')),
+            base=str(request.get(f'{path}.base')),
+        )
+        for path in paths
+    )
+
+
+def read_point(message: Fields, path: str) -> Vector:
+    """Return a point of a message [m]."""
+    x, y, z = (float(message.get(f'{path}.{axis}')) for axis in 'xyz')
+    return x, y, z
+
+
+def read_plan(answer: Fields, request: Fields) -> ActionPlan:
     """Return the plan of an answer; an empty one if the answer is an error, or would be rejected.
 
     Targets of a typed plan are numbers, and remember the name they were given by.
+
+    :param request: what it answers
     """
     if answer.get('error'):
         return NO_PLAN
     if not answer.get('typed'):
-        return ActionPlan.validate_raw_plan(str(answer.get('text'))).plan
+        words = Words.of(asked_for(request))
+        return ActionPlan.validate_raw_plan(str(answer.get('text')), words).plan
     try:
         return ActionPlan(actions=tuple(_read(answer, path) for path in answer.each(_ACTIONS)))
     except ValidationError:
@@ -45,8 +81,8 @@ def write_plan(answer: Fields, plan: ActionPlan) -> None:
 def _read(answer: Fields, path: str) -> MoveTo | Grip | Release:
     kind = int(answer.get(f'{path}.kind'))
     if kind == _MOVE_TO:
-        x, y, z = (float(answer.get(f'{path}.target.{axis}')) for axis in 'xyz')
-        return ResolvedMoveTo(target=(x, y, z), waypoint=str(answer.get(f'{path}.waypoint')))
+        target = read_point(answer, f'{path}.target')
+        return ResolvedMoveTo(target=target, waypoint=str(answer.get(f'{path}.waypoint')))
     return Grip(block=answer.get(f'{path}.block')) if kind == _GRIP else Release()
 
 

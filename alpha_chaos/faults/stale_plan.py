@@ -83,7 +83,7 @@ class _Stale(Injector):
     def on_response(self, call: Call) -> None:
         if call.response is None:
             return
-        plan = read_plan(call.response)
+        plan = read_plan(call.response, call.request)
         numeric = any(
             isinstance(action, MoveTo) and not isinstance(action.target, str)
             for action in plan.actions

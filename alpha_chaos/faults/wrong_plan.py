@@ -7,21 +7,21 @@ from typing import Literal
 from numpy.random import Generator
 from pydantic import Field, JsonValue, ValidationError
 
-from alpha_chaos.faults.answer import read_plan, write_plan
+from alpha_chaos.faults.answer import asked_for, read_plan, read_point, write_plan
 from alpha_chaos.faults.base import Call, Decision, Evidence, Fault, Fields, Injector
 from alpha_chaos.plan import (
     BLOCKS,
-    WAYPOINT_NAMES,
     ActionPlan,
     Grip,
     MoveTo,
     PlanProblem,
     Release,
     ResolvedMoveTo,
+    Vector,
     Waypoints,
+    zone_centres,
 )
 
-Vector = tuple[float, float, float]
 Action = MoveTo | Grip | Release
 Mode = Literal['swapped_block', 'mirrored_y', 'wrong_order']
 
@@ -73,7 +73,7 @@ class _Wrong(Injector):
             return
         # Two numbers for each answer, used or not: a second answer draws the same in every arm.
         draw, which = (float(number) for number in self._draws.random(2))
-        plan = read_plan(call.response)
+        plan = read_plan(call.response, call.request)
         wrong = _MODES[self._fault.mode](plan, _Scene.of(call.request), which)
         self._plans += bool(plan.actions)
         self._possible += wrong is not None
@@ -102,33 +102,37 @@ def _why_not(answer: Fields, plan: ActionPlan) -> str:
 class _Scene:
     """What the planner was shown.
 
-    :param block: that it was to move
+    :param block: that it was to move, the first of several
+    :param zones: centres by name
     """
 
     block: str
     blocks: Mapping[str, Vector]
-    zone: Vector
+    zones: Mapping[str, Vector]
     waypoints: Waypoints
 
     @classmethod
     def of(cls, request: Fields) -> '_Scene':
         """Return what a request (Plan.srv) shows."""
         heights = {
-            name: float(request.get(f'waypoints.{name}')) for name in Waypoints.model_fields
+            name: float(request.get(path))
+            for name in Waypoints.model_fields
+            if request.has(path := f'waypoints.{name}')  # an earlier recording lacks one
         }
+        placements = asked_for(request)
         return cls(
-            str(request.get('block')),
+            placements[0].block,
             {
-                str(request.get(f'{block}.name')): _point(request, f'{block}.pose.position')
+                str(request.get(f'{block}.name')): read_point(request, f'{block}.pose.position')
                 for block in request.each('scene.blocks[*]')
             },
-            _point(request, 'zone'),
+            zone_centres(placements),
             Waypoints(**heights),
         )
 
     def resolve(self, plan: ActionPlan) -> ActionPlan:
         """Return a plan with its targets in numbers; raises PlanProblem like `plan.resolve`."""
-        return plan.resolve(self.blocks, self.zone, self.waypoints)
+        return plan.resolve(self.blocks, self.zones, self.waypoints)
 
 
 @dataclass(frozen=True)
@@ -174,8 +178,8 @@ class _Swap:
             return action
         target = action.target
         name = action.waypoint if isinstance(action, ResolvedMoveTo) else target
-        if name in WAYPOINT_NAMES:
-            place, _, waypoint = str(name).partition('.')
+        if isinstance(name, str) and name:
+            place, _, waypoint = name.partition('.')
             if place not in self.names:
                 return action
             return MoveTo.model_validate({'target': f'{self.names[place]}.{waypoint}'})
@@ -227,11 +231,6 @@ def _checked(
     except (ValidationError, PlanProblem):  # not in the workspace, or of a block that is not seen
         return None
     return None if wrong == plan else _WrongPlan(wrong, resolved, detail)
-
-
-def _point(message: Fields, path: str) -> Vector:
-    x, y, z = (float(message.get(f'{path}.{axis}')) for axis in 'xyz')
-    return x, y, z
 
 
 _MODES: dict[Mode, Callable[[ActionPlan, _Scene, float], _WrongPlan | None]] = {

@@ -9,6 +9,7 @@ from alpha_chaos.experiment import Episode
 from alpha_chaos.nodes.convert import (
     block_positions,
     observed_at,
+    placement,
     plan_message,
     planner_info,
     vector,
@@ -55,6 +56,7 @@ class PlannerNode(EpisodeNode):
             observed_s=observed_at(scene),
             waypoints=waypoints(request.waypoints),
             reasons=tuple(request.reasons),
+            placements=tuple(map(placement, request.placements)),
         )
         planner, complete = self._planner, self._complete
 

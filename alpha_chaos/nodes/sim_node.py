@@ -328,8 +328,10 @@ class SimNode(EpisodeNode):
 
 def _goal(task: Task) -> dict[str, Any]:
     """Return what a task aims at, where it has a place zone."""
-    goal = task.goal
-    return {} if goal is None else {'zone': point(goal.zone), 'success_radius': goal.radius_m}
+    if not task.placements:
+        return {}
+    first = task.placements[0]
+    return {'zone': point(first.position_m), 'success_radius': first.radius_m}
 
 
 def _settle(handle: Any, reached: bool) -> None:

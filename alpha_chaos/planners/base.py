@@ -7,22 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from alpha_chaos.plan import ActionPlan, Waypoints
+from alpha_chaos.plan import ActionPlan, Placement, Vector, Waypoints, Words, zone_centres
 from alpha_chaos.plugins import Plugin
-
-Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class PlanRequest:
     """What a planner may know.
 
-    :param block: block to move
-    :param zone: centre of the place zone, world frame [m]
+    :param block: block to move, the first one if there are several
+    :param zone: centre of its zone, world frame [m]
     :param success_radius: largest distance block to zone that counts as success [m]
     :param blocks: where the blocks were seen, world frame [m]
     :param observed_s: simulated time at which they were seen [s]
     :param reasons: why an earlier plan was rejected; empty on the first request
+    :param placements: every block to move, in order; empty for the one above
     """
 
     block: str
@@ -32,6 +31,21 @@ class PlanRequest:
     observed_s: float
     waypoints: Waypoints
     reasons: tuple[str, ...] = ()
+    placements: tuple[Placement, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[Placement, ...]:
+        """Return where each block shall end, in the order in which they are to be moved."""
+        return self.placements or (Placement(self.block, self.zone, self.success_radius),)
+
+    @property
+    def words(self) -> Words:
+        """Return what the plan can name."""
+        return Words.of(self.wanted)
+
+    def resolve(self, plan: ActionPlan) -> ActionPlan:
+        """Return a plan with its targets in numbers; raises PlanProblem like `plan.resolve`."""
+        return plan.resolve(self.blocks, zone_centres(self.wanted), self.waypoints)
 
 
 @dataclass(frozen=True)
@@ -84,11 +98,14 @@ class Sampling:
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """One question to a language model, its answer held to a JSON schema."""
+    """One question to a language model.
+
+    :param schema: JSON schema that the answer is held to; None for free text
+    """
 
     system: str
     prompt: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Any] | None
     options: Sampling = field(default_factory=Sampling)
 
     @property

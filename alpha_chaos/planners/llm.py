@@ -91,12 +91,12 @@ Llm.example = Llm(model='llama3:latest', seed=7)
 
 
 def _typed(text: str, request: PlanRequest, info: Provenance) -> PlanReply:
-    verdict = ActionPlan.validate_raw_plan(text)
+    verdict = ActionPlan.validate_raw_plan(text, request.words)
     if verdict.reasons:
         reason = verdict.reasons[0]
         return PlanReply(None, text, info, reason.code, str(reason))
     try:
-        plan = verdict.plan.resolve(request.blocks, request.zone, request.waypoints)
+        plan = request.resolve(verdict.plan)
     except PlanProblem as problem:
         return PlanReply(None, text, info, problem.reason.code, str(problem))
     return PlanReply(plan, None, info)

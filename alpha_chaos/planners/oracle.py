@@ -1,16 +1,17 @@
 """The scripted planner: what a perfect planner would do in the scene it was given."""
 
-from typing import ClassVar, Literal, cast
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 from alpha_chaos.plan import (
     BLOCKS,
     ActionPlan,
     Grip,
     MoveTo,
+    Placement,
     PlanProblem,
     Reason,
     Release,
-    WaypointName,
 )
 from alpha_chaos.planners.base import Complete, Planner, PlanReply, PlanRequest, Provenance
 
@@ -25,8 +26,7 @@ class Oracle(Planner):
         """Return the plan for the scene as it was seen; its truth is not known here either."""
         info = Provenance(self.kind)
         try:
-            plan = pick_and_place(request.block)
-            resolved = plan.resolve(request.blocks, request.zone, request.waypoints)
+            resolved = request.resolve(plan_for(request.wanted))
         except PlanProblem as problem:
             return PlanReply(None, None, info, problem.reason.code, str(problem))
         return PlanReply(resolved, None, info)
@@ -35,26 +35,39 @@ class Oracle(Planner):
 Oracle.example = Oracle()
 
 
-def pick_and_place(block: str) -> ActionPlan:
-    """Return the plan that moves a block to the zone, its targets by name.
+def plan_for(placements: Sequence[Placement]) -> ActionPlan:
+    """Return the plan that moves each block to its zone, one after the other.
 
+    Between two blocks the hand rises from the one that it has let go.
+
+    :raises PlanProblem: for a block that no plan can name
+    """
+    actions: list[MoveTo | Grip | Release] = []
+    for before, place in zip((None, *placements), placements, strict=False):
+        if before is not None:
+            actions.append(MoveTo(target=f'{before.zone}.hover'))
+        let_go = 'stack' if place.base else 'place'
+        actions += pick_and_place(place.block, place.zone, let_go).actions
+    return ActionPlan(actions=tuple(actions))
+
+
+def pick_and_place(block: str, zone: str = 'zone', let_go: str = 'place') -> ActionPlan:
+    """Return the plan that moves a block to a zone, its targets by name.
+
+    :param let_go: waypoint of the zone
     :raises PlanProblem: for a block that no plan can name
     """
     if block not in BLOCKS:
         message = f'{block!r} is none of {", ".join(BLOCKS)}'
         raise PlanProblem(Reason('schema', 'block', '', message))
-
-    def move_to(name: str) -> MoveTo:
-        return MoveTo(target=cast(WaypointName, name))
-
     return ActionPlan(
         actions=(
-            move_to(f'{block}.hover'),
-            move_to(f'{block}.grasp'),
+            MoveTo(target=f'{block}.hover'),
+            MoveTo(target=f'{block}.grasp'),
             Grip(block=block),
-            move_to(f'{block}.lift'),
-            move_to('zone.hover'),
-            move_to('zone.place'),
+            MoveTo(target=f'{block}.lift'),
+            MoveTo(target=f'{zone}.hover'),
+            MoveTo(target=f'{zone}.{let_go}'),
             Release(),
         )
     )

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from alpha_chaos.plan import PlanProblem
 from alpha_chaos.planners.base import Complete, Planner, PlanReply, PlanRequest, Provenance
-from alpha_chaos.planners.oracle import pick_and_place
+from alpha_chaos.planners.oracle import plan_for
 
 
 class OracleJson(Planner):
@@ -22,8 +22,8 @@ class OracleJson(Planner):
         """Return the plan as text; what the oracle cannot plan, this cannot either."""
         info = Provenance(self.kind)
         try:
-            plan = pick_and_place(request.block)
-            plan.resolve(request.blocks, request.zone, request.waypoints)
+            plan = plan_for(request.wanted)
+            request.resolve(plan)
         except PlanProblem as problem:
             return PlanReply(None, None, info, problem.reason.code, str(problem))
         return PlanReply(None, plan.to_text(), info)

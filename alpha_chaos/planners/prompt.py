@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from alpha_chaos.plan import BLOCKS, ActionPlan, Waypoints
-from alpha_chaos.planners.base import CompletionRequest, PlanRequest, Sampling, Vector
+from alpha_chaos.plan import BLOCKS, ActionPlan, Vector, Waypoints
+from alpha_chaos.planners.base import CompletionRequest, PlanRequest, Sampling
 from alpha_chaos.planners.oracle import pick_and_place
 from alpha_chaos.printable import printable
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from alpha_chaos.plan import Placement
 from alpha_chaos.plugins import Plugin
 
 
@@ -57,24 +58,13 @@ class Judgement:
 
     :param success_secondary: by the wider radius that is reported beside the first
     :param final_error_m: NaN when unknown, and then there is no success
+    :param why: what is not as it should be, its type first; empty for the distance alone
     """
 
     success: bool
     success_secondary: bool
     final_error_m: float
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """Where one object shall end.
-
-    :param zone: world frame [m]
-    :param radius_m: largest distance that counts
-    """
-
-    block: str
-    zone: tuple[float, float, float]
-    radius_m: float
+    why: str = ''
 
 
 class Task(Plugin):
@@ -98,9 +88,12 @@ class Task(Plugin):
         """
 
     @property
-    def goal(self) -> Goal | None:
-        """Return the one object that is to be moved, None for tasks of another shape."""
-        return None
+    def placements(self) -> tuple[Placement, ...]:
+        """Return where each block shall end, in the order in which they are to be moved.
+
+        The first is what is observed of an episode. Empty for tasks of another shape.
+        """
+        return ()
 
     @property
     def first_step(self) -> int:
@@ -109,8 +102,35 @@ class Task(Plugin):
         return -sum(phase.steps for phase in before if isinstance(phase, Advance))
 
 
+class OnePlan(Task):
+    """Settings of a task with one plan, made from one observation after the scene has settled."""
+
+    settle_steps: int = Field(
+        default=120, ge=0, description='before the first observation, not counted [1]'
+    )
+    rest_steps: int = Field(default=60, ge=0, description='after the plan, counted [1]')
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """Return settle, observe, plan, execute, rest."""
+        return (
+            Advance(steps=self.settle_steps, name='settle'),
+            Observe(),
+            MakePlan(),
+            Execute(),
+            Advance(steps=self.rest_steps, name='rest'),
+        )
+
+
 def distance_m(one: Sequence[float] | None, other: Sequence[float]) -> float:
     """Return the distance between two points, NaN when either is unknown or not finite."""
     if one is None or not all(map(math.isfinite, (*one, *other))):
         return math.nan
     return math.dist(one, other)
+
+
+def worst_m(distances_m: Sequence[float]) -> float:
+    """Return the largest distance, NaN when one is unknown or there is none."""
+    if not distances_m or any(map(math.isnan, distances_m)):
+        return math.nan
+    return max(distances_m)

@@ -5,21 +5,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from alpha_chaos.tasks.base import (
-    Advance,
-    Execute,
-    Goal,
-    Judgement,
-    MakePlan,
-    Observe,
-    Phase,
-    Task,
-    distance_m,
-)
+from alpha_chaos.plan import Placement
+from alpha_chaos.tasks.base import Judgement, OnePlan, distance_m
 
 
-class PickPlace(Task):
-    """The paper's task: one plan, made from one observation after the scene has settled."""
+class PickPlace(OnePlan):
+    """The paper's task."""
 
     kind: Literal['pick_place'] = 'pick_place'
     block: str = Field(default='red', min_length=1, description='the block to move')
@@ -34,10 +25,6 @@ class PickPlace(Task):
         gt=0,
         description='the radius in the earlier public state of the paper; reported beside',
     )
-    settle_steps: int = Field(
-        default=120, ge=0, description='before the first observation, not counted [1]'
-    )
-    rest_steps: int = Field(default=60, ge=0, description='after the plan, counted [1]')
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -45,20 +32,9 @@ class PickPlace(Task):
         return (self.block,)
 
     @property
-    def goal(self) -> Goal:
+    def placements(self) -> tuple[Placement, ...]:
         """Return the block and its zone."""
-        return Goal(self.block, self.zone, self.success_radius_m)
-
-    @property
-    def phases(self) -> tuple[Phase, ...]:
-        """Return settle, observe, plan, execute, rest."""
-        return (
-            Advance(steps=self.settle_steps, name='settle'),
-            Observe(),
-            MakePlan(),
-            Execute(),
-            Advance(steps=self.rest_steps, name='rest'),
-        )
+        return (Placement(self.block, self.zone, self.success_radius_m),)
 
     def judge(self, positions_m: Mapping[str, Sequence[float]]) -> Judgement:
         """Compare the block's distance from the zone, in three dimensions, with the radii."""

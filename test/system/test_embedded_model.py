@@ -57,7 +57,7 @@ def test_it_plans_what_the_oracle_plans(
     assert not reply.error
     assert reply.text is not None
     plan = ActionPlan.validate_raw_plan(reply.text).plan
-    resolved = plan.resolve(request.blocks, request.zone, request.waypoints)
+    resolved = request.resolve(plan)
     assert resolved == Oracle().plan(request).plan
     info = reply.info
     assert (info.provider, info.model, info.digest) == ('embedded', DEFAULT_MODEL, model.digest())

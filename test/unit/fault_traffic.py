@@ -83,7 +83,11 @@ def sample(seconds: float, message: Message | None = None, sequence: int = 1) ->
 def question(block: str = 'red', seen: Mapping[str, tuple[float, float, float]] = SEEN) -> Message:
     """Return a request for a plan."""
     return Message(
-        block=block, zone=point(*ZONE), scene=scene(seen), waypoints=Message(**WAYPOINTS)
+        block=block,
+        zone=point(*ZONE),
+        success_radius=0.05,
+        scene=scene(seen),
+        waypoints=Message(**WAYPOINTS),
     )
 
 

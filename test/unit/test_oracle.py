@@ -53,7 +53,7 @@ def test_as_text_the_plan_has_the_same_targets_to_the_last_bit(
     assert text is not None
     verdict = ActionPlan.validate_raw_plan(text)
     assert verdict.reasons == []
-    assert verdict.plan.resolve(request.blocks, request.zone, request.waypoints) == typed
+    assert request.resolve(verdict.plan) == typed
 
 
 @pytest.mark.parametrize('planner', [Oracle(), OracleJson()], ids=lambda planner: planner.kind)

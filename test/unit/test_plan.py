@@ -56,7 +56,7 @@ SEVEN_STEPS = json.dumps(
 RELEASE = '{"actions":[{"action":"RELEASE"}]}'
 WAYPOINTS = Waypoints(hover=0.15, grasp=0.02, lift=0.15, zone_hover=0.15, zone_place=0.06)
 BLOCKS_SEEN = {'red': (0.5, -0.15, 0.655), 'green': (0.5, 0.0, 0.655), 'blue': (0.5, 0.15, 0.655)}
-ZONE = (0.6, 0.35, 0.65)
+ZONES = {'zone': (0.6, 0.35, 0.65)}
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))  # lone surrogates and NUL, too
 JSON_VALUES = st.recursive(
@@ -296,7 +296,7 @@ def test_names_become_points_by_one_addition_each() -> None:
     x, y, z = BLOCKS_SEEN['blue']
     targets = [
         action
-        for action in accepted(SEVEN_STEPS).resolve(BLOCKS_SEEN, ZONE, WAYPOINTS).actions
+        for action in accepted(SEVEN_STEPS).resolve(BLOCKS_SEEN, ZONES, WAYPOINTS).actions
         if isinstance(action, MoveTo)
     ]
     assert targets == [
@@ -315,7 +315,7 @@ def test_each_name_has_an_offset_of_its_own() -> None:
         action.waypoint: round(
             action.target[2] - (0.65 if 'zone' in action.waypoint else 0.655), 9
         )
-        for action in plan.resolve(BLOCKS_SEEN, ZONE, offsets).actions
+        for action in plan.resolve(BLOCKS_SEEN, ZONES, offsets).actions
         if isinstance(action, ResolvedMoveTo)
     }
     assert heights['red.hover'] == 0.11
@@ -327,8 +327,8 @@ def test_each_name_has_an_offset_of_its_own() -> None:
 
 @given(PLANS)
 def test_resolving_twice_changes_nothing_and_keeps_the_names(plan: ActionPlan) -> None:
-    resolved = plan.resolve(BLOCKS_SEEN, ZONE, WAYPOINTS)
-    assert resolved.resolve({}, (math.nan, 0, 0), WAYPOINTS) == resolved
+    resolved = plan.resolve(BLOCKS_SEEN, ZONES, WAYPOINTS)
+    assert resolved.resolve({}, {'zone': (math.nan, 0, 0)}, WAYPOINTS) == resolved
     for before, after in zip(plan.actions, resolved.actions, strict=True):
         if isinstance(before, MoveTo):
             assert isinstance(after, ResolvedMoveTo)
@@ -340,8 +340,8 @@ def test_resolving_twice_changes_nothing_and_keeps_the_names(plan: ActionPlan) -
 
 @given(PLANS)
 def test_a_resolved_plan_written_and_read_has_the_same_targets(plan: ActionPlan) -> None:
-    resolved = plan.resolve(BLOCKS_SEEN, ZONE, WAYPOINTS)
-    again = accepted(resolved.to_text()).resolve(BLOCKS_SEEN, ZONE, WAYPOINTS)
+    resolved = plan.resolve(BLOCKS_SEEN, ZONES, WAYPOINTS)
+    again = accepted(resolved.to_text()).resolve(BLOCKS_SEEN, ZONES, WAYPOINTS)
     for before, after in zip(resolved.actions, again.actions, strict=True):
         if isinstance(before, MoveTo):
             assert isinstance(after, MoveTo)
@@ -362,7 +362,7 @@ def test_a_scene_in_which_a_target_cannot_be_is_a_problem(
     blocks: dict[str, tuple[float, float, float]], code: str, words: str
 ) -> None:
     with pytest.raises(PlanProblem, match=words) as problem:
-        accepted(SEVEN_STEPS).resolve(blocks, ZONE, WAYPOINTS)
+        accepted(SEVEN_STEPS).resolve(blocks, ZONES, WAYPOINTS)
     assert problem.value.reason.code == code
 
 

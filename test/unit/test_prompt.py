@@ -35,7 +35,7 @@ def test_the_finished_answer_is_not_in_the_prompt(
     request = replace(REQUEST, block=block, zone=zone)
     text = told(request)
     plan = pick_and_place(block)
-    for answer in (plan, plan.resolve(request.blocks, request.zone, request.waypoints)):
+    for answer in (plan, request.resolve(plan)):
         assert answer.to_text() not in text
         assert ''.join(answer.to_text().split()) not in ''.join(text.split())
     # Not even a piece of it: no step of the answer that concerns the block is spelled out.

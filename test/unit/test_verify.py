@@ -22,14 +22,14 @@ from alpha_chaos.bodies.kuka import Kuka
 from alpha_chaos.course import read_answer
 from alpha_chaos.journal import Journal, Row
 from alpha_chaos.ledger import Entry, Ledger
-from alpha_chaos.plan import ActionPlan, Grip, ResolvedMoveTo
+from alpha_chaos.plan import ActionPlan, Placement, Grip, ResolvedMoveTo
 from alpha_chaos.planners.oracle import pick_and_place
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.stats.summary import summarise
 
 ROWS = paper_run(['oracle'])[:3]
 BLOCKS = {'red': (0.5, -0.15, 0.655)}
-ZONE = (0.6, 0.35, 0.65)
+PLACEMENTS = [Placement('red', (0.6, 0.35, 0.65), 0.05)]
 
 
 def a_run(folder: Path, rows: list[Row], entries: list[Entry] | None = None) -> Path:
@@ -363,7 +363,7 @@ def an_answer(**fields: Any) -> Any:
 
 def test_a_text_is_read_by_the_parser_and_gets_its_numbers_from_what_was_seen():
     read = read_answer(
-        an_answer(text=pick_and_place('red').to_text()), BLOCKS, ZONE, Kuka().waypoints
+        an_answer(text=pick_and_place('red').to_text()), BLOCKS, PLACEMENTS, Kuka().waypoints
     )
     assert read.reasons == []
     assert read.plan.actions[0] == ResolvedMoveTo(
@@ -378,7 +378,7 @@ def test_a_text_is_read_by_the_parser_and_gets_its_numbers_from_what_was_seen():
 
 def test_a_text_that_is_no_plan_has_the_parsers_reasons():
     text = '{"actions": [{"action": "MOVE_TO"}]}'
-    read = read_answer(an_answer(text=text), BLOCKS, ZONE, Kuka().waypoints)
+    read = read_answer(an_answer(text=text), BLOCKS, PLACEMENTS, Kuka().waypoints)
     assert read.plan.actions == ()
     expected = ActionPlan.validate_raw_plan(text).reasons
     assert read.reasons == [str(reason) for reason in expected]
@@ -390,18 +390,18 @@ def test_a_typed_plan_is_checked_like_any_other():
     move = made('alpha_chaos/msg/Action', kind=0, target=point)
     grip = made('alpha_chaos/msg/Action', kind=1, block='red')
     plan = made('alpha_chaos/msg/ActionPlan', actions=[move, grip])
-    read = read_answer(an_answer(typed=True, plan=plan), BLOCKS, ZONE, Kuka().waypoints)
+    read = read_answer(an_answer(typed=True, plan=plan), BLOCKS, PLACEMENTS, Kuka().waypoints)
     assert read.plan.actions == (ResolvedMoveTo(target=(0.5, 0.1, 0.7)), Grip(block='red'))
     assert describe(read.plan.actions[0]) == 'MOVE_TO (0.500, 0.100, 0.700)'
     far = made('alpha_chaos/msg/ActionPlan', actions=[copy.deepcopy(move)])
     far.actions[0].target = made('geometry_msgs/msg/Point', x=9.0, y=0.0, z=0.0)
-    refused = read_answer(an_answer(typed=True, plan=far), BLOCKS, ZONE, Kuka().waypoints)
+    refused = read_answer(an_answer(typed=True, plan=far), BLOCKS, PLACEMENTS, Kuka().waypoints)
     assert len(refused.reasons) == 1
     assert 'is not between' in refused.reasons[0]
 
 
 def test_an_empty_typed_plan_is_no_plan():
-    read = read_answer(an_answer(typed=True), BLOCKS, ZONE, Kuka().waypoints)
+    read = read_answer(an_answer(typed=True), BLOCKS, PLACEMENTS, Kuka().waypoints)
     assert read.reasons == ['an empty plan is no plan: nothing to execute']
 
 

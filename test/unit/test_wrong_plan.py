@@ -30,7 +30,7 @@ from alpha_chaos.workspace import WORKSPACE
 MODES = ('swapped_block', 'mirrored_y', 'wrong_order')
 SCENE = {**SEEN, 'blue': (0.35, 0.2, 0.65)}
 NAMED = pick_and_place('red')
-NUMBERS = NAMED.resolve(SEEN, ZONE, Waypoints(**WAYPOINTS))
+NUMBERS = NAMED.resolve(SEEN, {'zone': ZONE}, Waypoints(**WAYPOINTS))
 
 
 def typed(plan: ActionPlan) -> Message:
@@ -167,7 +167,7 @@ def test_both_forms_of_a_plan_become_forms_of_the_same_wrong_plan(mode: str) -> 
     named, _ = strike(answer(NAMED.to_text()), mode, SCENE, draw=0.7)
     numbers, _ = strike(typed(NUMBERS), mode, SCENE, draw=0.7)
     wrong = ActionPlan.validate_raw_plan(named.text).plan
-    resolved = wrong.resolve(SCENE, ZONE, Waypoints(**WAYPOINTS))
+    resolved = wrong.resolve(SCENE, {'zone': ZONE}, Waypoints(**WAYPOINTS))
     assert read(typed(resolved)) == read(numbers)
 
 
@@ -297,7 +297,7 @@ def test_whatever_becomes_of_a_plan_is_a_plan_in_the_workspace(actions: Any, mod
     got, record = strike(answer(plan), mode)
     verdict = ActionPlan.validate_raw_plan(got.text)
     assert verdict.reasons == []
-    resolved = verdict.plan.resolve(SEEN, ZONE, Waypoints(**WAYPOINTS))
+    resolved = verdict.plan.resolve(SEEN, {'zone': ZONE}, Waypoints(**WAYPOINTS))
     assert len(resolved.actions) == len(actions)
     assert all(
         WORKSPACE.contains(action.target)
