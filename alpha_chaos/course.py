@@ -3,8 +3,7 @@
 The supervisor of an attempt goes by these, and so does whoever walks through its recording again.
 """
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +11,17 @@ from pydantic import ValidationError
 
 from alpha_chaos.catalogues import recoveries
 from alpha_chaos.episode import Abort, EpisodeRecord
-from alpha_chaos.plan import ActionPlan, PlanProblem, Waypoints
+from alpha_chaos.plan import (
+    ActionPlan,
+    Placement,
+    PlanProblem,
+    Waypoints,
+    Words,
+    zone_centres,
+)
 from alpha_chaos.plugins import explain, parse
 from alpha_chaos.recovery.base import Facts, Vector
-from alpha_chaos.tasks.base import Phase, Task, distance_m
+from alpha_chaos.tasks.base import Phase, Task, distance_m, worst_m
 
 MOVE_TO, GRIP = 0, 1  # kinds of Action.msg; RELEASE is the third
 
@@ -55,16 +61,16 @@ def known_facts(
     :param sampled_s: when that scene was sampled, in simulated time [s]
     :param completed: whether the last plan was carried out to its end
     """
-    rejected = tuple(record.plan.get('reasons', ()))
+    rejected = (*record.plan.get('reasons', ()), *record.objections)
     if seen is None:
         return Facts(rejected=rejected, completed=completed)
-    goal = task.goal
+    errors_m = [distance_m(seen.get(it.block), it.position_m) for it in task.placements]
     return Facts(
         seen=seen,
         sampled_s=sampled_s,
         age_s=now_s - sampled_s,
-        goal_error_m=math.nan if goal is None else distance_m(seen.get(goal.block), goal.zone),
-        tolerance_m=0.0 if goal is None else goal.radius_m,
+        goal_error_m=worst_m(errors_m),
+        tolerance_m=min((it.radius_m for it in task.placements), default=0.0),
         rejected=rejected,
         completed=completed,
     )
@@ -87,7 +93,7 @@ def hear(
     answer: Any,
     asked: str,
     blocks: Mapping[str, Vector],
-    zone: Vector,
+    placements: Sequence[Placement],
     waypoints: Waypoints,
 ) -> ActionPlan | None:
     """Note a planner's answer; return its plan, None where there is none to carry out.
@@ -95,6 +101,7 @@ def hear(
     :param answer: Plan_Response, or any object with its fields
     :param asked: kind of the planner; none says so when none has answered
     :param blocks: where the planner was told the blocks are [m]
+    :param placements: what it was asked for
     :raises Abort: for an error that says nothing about the planner
     """
     record.asked(_planner_record(answer.info, asked))
@@ -103,36 +110,48 @@ def hear(
             raise Abort(answer.error, answer.message)
         record.planned(0, [f'{answer.error}: {answer.message}'], '')
         return None
-    read = read_answer(answer, blocks, zone, waypoints)
+    read = read_answer(answer, blocks, placements, waypoints)
     record.planned(len(read.plan.actions), read.reasons, read.text)
     return None if read.reasons else read.plan
 
 
 def read_answer(
-    answer: Any, blocks: Mapping[str, Vector], zone: Vector, waypoints: Waypoints
+    answer: Any,
+    blocks: Mapping[str, Vector],
+    placements: Sequence[Placement],
+    waypoints: Waypoints,
 ) -> Answer:
     """Read what a planner answered (Plan_Response) without an error.
 
     :param blocks: where the planner was told the blocks are [m]
+    :param placements: what it was asked for
     """
     reasons: list[str] = []
     text = ''
     if answer.typed:
         try:
-            plan = ActionPlan.model_validate({'actions': [*map(_action, answer.plan.actions)]})
+            plan = read_actions(answer.plan.actions)
             if not plan.actions:
                 reasons = ['an empty plan is no plan: nothing to execute']
         except ValidationError as error:
             plan, reasons = ActionPlan(actions=()), [explain(error)]
     else:
         text = answer.text
-        verdict = ActionPlan.validate_raw_plan(text)
+        verdict = ActionPlan.validate_raw_plan(text, Words.of(placements))
         plan, reasons = verdict.plan, [str(reason) for reason in verdict.reasons]
     try:
-        plan = plan.resolve(blocks, zone, waypoints)
+        plan = plan.resolve(blocks, zone_centres(placements), waypoints)
     except PlanProblem as problem:
         plan, reasons = ActionPlan(actions=()), [*reasons, str(problem)]
     return Answer(plan, reasons, text)
+
+
+def read_actions(actions: Iterable[Any]) -> ActionPlan:
+    """Return the plan of some actions (Action.msg), whose targets are numbers.
+
+    :raises ValidationError: for what is no action, and for a target out of the workspace
+    """
+    return ActionPlan.model_validate({'actions': [*map(_action, actions)]})
 
 
 def _action(action: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from alpha_chaos.experiment import Episode
-from alpha_chaos.journal import Row
+from alpha_chaos.journal import GuardFailure, GuardVerdict, Row
 from alpha_chaos.tasks.base import Judgement, distance_m
 
 Vector = Sequence[float]
@@ -46,6 +46,8 @@ class EpisodeRecord:
     safety: dict[str, Any] = field(default_factory=dict)
     recording: dict[str, Any] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
+    verdicts: list[GuardVerdict] = field(default_factory=list)
+    objections: tuple[str, ...] = ()  # of the guard, against a plan that it stopped
     ledger: list[dict[str, Any]] = field(default_factory=list)
     judgement: Judgement | None = None
     steps: int | None = None
@@ -85,6 +87,7 @@ class EpisodeRecord:
 
     def planned(self, actions: int, reasons: Sequence[str], text: str) -> None:
         """Note the parser's verdict."""
+        self.objections = ()
         self.plan = {
             'valid': not reasons,
             'reasons': tuple(reasons),
@@ -93,6 +96,27 @@ class EpisodeRecord:
         }
         if reasons:
             self.failed(f'plan_rejected: {reasons[0]}')
+
+    def guarded(self, verdict: Any) -> None:
+        """Note the guard's verdict on the plan that was accepted last.
+
+        :param verdict: PlanVerdict.msg, or any object with its fields
+        """
+        said = GuardVerdict.model_validate(
+            {
+                'clean': verdict.clean,
+                'blocked': verdict.blocked,
+                'goal_reached': verdict.goal_reached,
+                'failures': [
+                    {name: getattr(failure, name) for name in GuardFailure.model_fields}
+                    for failure in verdict.failures
+                ],
+            }
+        )
+        self.verdicts.append(said)
+        if said.blocked:
+            self.objections = said.objections
+            self.failed(f'plan_blocked: {self.objections[0]}')
 
     def failed(self, reason: str) -> None:
         """Note why the task cannot succeed any more; the first reason stays."""
@@ -119,7 +143,10 @@ class EpisodeRecord:
         success = None if abort is not None or judgement is None else judgement.success
         reason = str(abort) if abort is not None else ''
         if success is False:
-            reason = self.failure or f'not_in_zone: {self._error():.3f} m from its centre'
+            missed = judgement.why if judgement is not None else ''
+            reason = (
+                self.failure or missed or f'not_in_zone: {self._error():.3f} m from its centre'
+            )
         return Row.model_validate(
             {
                 'run_id': episode.run_id,
@@ -156,6 +183,7 @@ class EpisodeRecord:
                     'observations': self.observations,
                 },
                 'faults': tuple(self.faults),
+                'guard': self._guard(),
                 'recording': self.recording,
                 'wall_s': wall_s,
                 'bag': self.bag,
@@ -164,6 +192,10 @@ class EpisodeRecord:
 
     def _error(self) -> float:
         return math.nan if self.judgement is None else self.judgement.final_error_m
+
+    def _guard(self) -> dict[str, Any] | None:
+        mode = self.episode.guard
+        return None if mode == 'off' else {'mode': mode, 'verdicts': tuple(self.verdicts)}
 
     def _setting(self, kind: str, key: str) -> Any:
         for fault in self.episode.faults:

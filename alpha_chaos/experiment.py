@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, field_validator
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from alpha_chaos.tasks.base import Task
 
 DrawRule = Literal['mersenne_twister', 'seed_sequence']
+GuardMode = Literal['off', 'observe', 'block']
 SeedRule = Literal['run_id_modulo', 'run_id_hash', 'episode_hash']
 # Names become parts of file names, of run_ids and of ROS names.
 Word = Annotated[str, StringConstraints(pattern=r'^[a-z][a-z0-9_]*$', max_length=60)]
@@ -66,6 +67,9 @@ class Episode(_Strict):
     )
     recovery: Settings = Field(
         default={'kind': 'none'}, description="settings of the arm's recovery plug-in"
+    )
+    guard: GuardMode = Field(
+        default='off', description='whether plans are checked before they are carried out'
     )
     control: str = Field(
         default='', description='fault-free condition on the same seeds; empty where there is none'
@@ -110,10 +114,11 @@ class ConditionSettings(_Strict):
         '<name>_<label>_<label>',
     )
     body: Settings = Field(default={}, description="changes to the experiment's body")
+    task: Settings = Field(default={}, description="instead of the experiment's task")
     control: Word | None = Field(
         default=None,
         description='cell to compare with on the same seeds; by default the first one without '
-        'faults that has the same body. Needs seed_rule: episode_hash',
+        'faults that has the same body and task. Needs seed_rule: episode_hash',
     )
     episodes: int = Field(default=1, ge=1, le=MAX_EPISODES)
 
@@ -139,8 +144,14 @@ class ExperimentSettings(_Strict):
         default=None, description="what is drawn for each episode from the episode's seed"
     )
     task: Settings
+    guard: GuardMode = Field(
+        default='off',
+        description='off; observe: every plan is checked in a symbolic world first; block: and '
+        'not carried out if anything in it fails',
+    )
     arms: dict[Word, Settings] = Field(
-        min_length=1, description="planner of each arm, and its 'recovery' if it has one"
+        min_length=1,
+        description="planner of each arm, its 'recovery' if it has one, and its own 'guard'",
     )
     conditions: tuple[ConditionSettings, ...] = Field(min_length=1)
     real_time_factor: float = Field(
@@ -162,6 +173,7 @@ class Arm:
     name: str
     planner: 'Planner'
     recovery: 'Recovery'
+    guard: GuardMode = 'off'
 
 
 @dataclass(frozen=True)
@@ -174,6 +186,7 @@ class Cell:
     intensity: float | None
     faults: tuple['Fault', ...]
     body: 'Body'
+    task: 'Task'
     control: str
     episodes: int
 
@@ -246,9 +259,10 @@ class Experiment:
                 draws=self.draws,
                 body=body,
                 driver=_settings(self.driver),
-                task=_settings(self.task),
+                task=_settings(cell.task),
                 faults=tuple(map(_settings, cell.faults)),
                 recovery=_settings(arm.recovery),
+                guard=arm.guard,
                 control=cell.control,
                 real_time_factor=self.real_time_factor,
             )
@@ -322,6 +336,7 @@ class Experiment:
             'task': _settings(self.task),
             'arms': {arm.name: _settings(arm.planner) for arm in self.arms},
             'recoveries': {arm.name: _settings(arm.recovery) for arm in self.arms},
+            'guards': {arm.name: arm.guard for arm in self.arms},
             'cells': [
                 {
                     'name': cell.name,
@@ -330,6 +345,7 @@ class Experiment:
                     'intensity': cell.intensity,
                     'faults': [_settings(fault) for fault in cell.faults],
                     'body': _settings(cell.body),
+                    'task': _settings(cell.task),
                     'control': cell.control,
                     'episodes': cell.episodes,
                     'seeds': [self.seed(run_id) for run_id in cell.run_ids],
@@ -344,10 +360,14 @@ class Experiment:
 
         Texts for people do not count, nor does the speed at which one watches.
         """
-        ignored = {'real_time_factor'}
-        if self.driver == _driver(SIM):  # runs of before there was a choice go on
-            ignored.add('driver')
-        lines = [episode.model_dump(exclude=ignored) for episode in self.episodes()]
+        lines = []
+        for episode in self.episodes():
+            line = episode.model_dump(exclude={'real_time_factor'})
+            # Runs of before there was a choice go on.
+            for key, before in (('driver', _settings(_driver(SIM))), ('guard', 'off')):
+                if line[key] == before:
+                    del line[key]
+            lines.append(line)
         return hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()
 
     def _chosen(self, names: Iterable[str] | None) -> tuple[Arm, ...]:
@@ -410,6 +430,7 @@ class _Reader:
 
     def _arm(self, name: str) -> Arm:
         planner = dict(self._settings.arms[name])
+        guard = self._guard(name, planner.pop('guard', self._settings.guard))
         recovery = planner.pop('recovery', {'kind': 'none'})
         if not isinstance(recovery, dict):
             text = 'a recovery is settings, as {kind: retry, tries: 2}'
@@ -417,7 +438,15 @@ class _Reader:
         with self._at(('arms', name, 'recovery')):
             parsed = parse(catalogues.recoveries(), recovery, 'recovery')
         with self._at(('arms', name)):
-            return Arm(name, parse(catalogues.planners(), planner, 'planner'), parsed)
+            made = parse(catalogues.planners(), planner, 'planner')
+        return Arm(name, made, parsed, guard)
+
+    def _guard(self, arm: str, given: JsonValue) -> GuardMode:
+        known: tuple[GuardMode, ...] = get_args(GuardMode)
+        for mode in known:
+            if mode == given:
+                return mode
+        raise self._file.problem(('arms', arm, 'guard'), unknown('guard', given, known))
 
     def _cells(self) -> tuple[Cell, ...]:
         cells: dict[str, Cell] = {}
@@ -449,7 +478,7 @@ class _Reader:
             same = (
                 other.name
                 for other in cells.values()
-                if not other.faults and other.body == cell.body
+                if not other.faults and (other.body, other.task) == (cell.body, cell.task)
             )
             named = next(same, '')
             if not named:
@@ -483,16 +512,25 @@ class _Reader:
         for where, kind in kinds:
             if not isinstance(kind, str) or kind not in known:
                 raise self._file.problem(where, unknown('fault', kind, known))
-        body = self._body_of(condition, at)
+        task = self._task_of(condition, at)
+        body = self._body_of(condition, task, at)
         for label, intensity, faults in self._levels(condition, at):
             # A condition given one intensity is one cell, and needs no other name.
             many = condition.grid or condition.labels
             name = f'{condition.name}_{label}' if many else condition.name
             yield Cell(
-                name, condition.name, label, intensity, faults, body, '', condition.episodes
+                name, condition.name, label, intensity, faults, body, task, '', condition.episodes
             )
 
-    def _body_of(self, condition: ConditionSettings, at: Location) -> 'Body':
+    def _task_of(self, condition: ConditionSettings, at: Location) -> 'Task':
+        if not condition.task:
+            return self._task
+        with self._at((*at, 'task')):
+            task: Task = parse(catalogues.tasks(), condition.task, 'task')
+            _check_objects(task, self._body)
+        return task
+
+    def _body_of(self, condition: ConditionSettings, task: 'Task', at: Location) -> 'Body':
         body: Body = self._body
         where: Location = ('vary',)
         if condition.body:
@@ -500,7 +538,7 @@ class _Reader:
             with self._at(where):
                 changed = {**self._settings.body, **condition.body}
                 body = parse(catalogues.bodies(), changed, 'body')
-                _check_objects(self._task, body)
+                _check_objects(task, body)
         if self._settings.vary is not None:
             with self._at(where):
                 self._settings.vary.check(body)
@@ -574,6 +612,8 @@ def _check_objects(task: 'Task', body: 'Body') -> None:
     for name in task.objects:
         if name not in body.objects:
             raise BadSetting(f'the body has no block {name!r}; it has {", ".join(body.objects)}')
+    if any(place.base for place in task.placements) and not body.waypoints.zone_stack:
+        raise BadSetting(f'body {body.kind!r} has no waypoint to put a block on another one')
 
 
 def _driver(settings: Settings) -> 'Driver':

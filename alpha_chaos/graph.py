@@ -13,6 +13,7 @@ from typing import Literal
 PLANNERS = ('oracle_planner', 'llm_planner')
 RELAY = 'fault_relay'
 RECORDER = 'recorder'
+GUARD = 'plan_guard'
 DRIVER = 'sim'  # unless another one is asked for
 # What `ros2 run alpha_chaos` starts; those after the supervisor are for graphs of other people's,
 # for recordings, or in place of one of the others.
@@ -23,6 +24,7 @@ EXECUTABLES = (
     'fault_relay',
     'oracle_planner',
     'llm_planner',
+    'plan_guard',
     'controller',
     'sim',
     'supervisor',
@@ -121,10 +123,11 @@ class Graph:
         return tuple(node.name for node in self.nodes)
 
 
-def topics(relay: bool = True, driver: str = DRIVER) -> tuple[Topic, ...]:
+def topics(relay: bool = True, driver: str = DRIVER, guard: bool = False) -> tuple[Topic, ...]:
     """Return every topic of the graph; the recorder hears all of them.
 
     :param driver: node that takes the robot's place
+    :param guard: whether plans are checked before they are carried out
     """
     seen = 'supervisor' if not relay else RELAY
     found = [
@@ -144,6 +147,8 @@ def topics(relay: bool = True, driver: str = DRIVER) -> tuple[Topic, ...]:
             Topic('fault_events', MSG + 'FaultEvent', RELAY),
             Topic('exchanges', MSG + 'Exchange', RELAY),
         ]
+    if guard:
+        found.append(Topic('plan_verdicts', MSG + 'PlanVerdict', GUARD))
     return tuple(found)
 
 
@@ -165,15 +170,17 @@ def episode_graph(
     relay: bool = True,
     replies: str = '',
     driver: str = DRIVER,
+    guard: bool = False,
 ) -> Graph:
     """Return the nodes that run an episode with one of `planners`.
 
     :param driver: a driver plug-in that takes part in episodes; its node has the same name
+    :param guard: with the node that checks plans before they are carried out
     :param replies: folder of recorded replies of language models, empty for the user's
     """
     if unknown := sorted(set(planners) - set(PLANNERS)):
         raise ValueError(f'unknown planner nodes {unknown}; known: {", ".join(PLANNERS)}')
-    heard = topics(relay, driver)
+    heard = topics(relay, driver, guard)
     attacked = routes(planners) if relay else ()
 
     def expect(node: str) -> list[str]:
@@ -190,7 +197,7 @@ def episode_graph(
 
     names = [RECORDER, 'safety_monitor', 'perception']
     names += [RELAY] if relay else []
-    names += [*planners, 'controller', driver]
+    names += [*planners, *([GUARD] if guard else []), 'controller', driver]
     nodes = []
     for name in names:
         parameters: dict[str, bool | int | float | str | list[str]] = {'expect': expect(name)}

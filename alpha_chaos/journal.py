@@ -14,7 +14,9 @@ from pydantic import (
     Field,
     PlainSerializer,
     PlainValidator,
+    SerializerFunctionWrapHandler,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 
@@ -159,6 +161,48 @@ class RecoveryRecord(Part):
     observations: Count = Field(default=0, description='scenes that were looked at')
 
 
+class GuardFailure(Part):
+    """One thing that the guard found wrong with a plan; fields are those of PlanFailure.msg."""
+
+    action: int
+    rule: Name
+    family: str = ''
+    kind: Name
+    severity: Count
+    reversible: bool
+    message: Text
+    planted: int
+    sealed: int
+
+    def __str__(self) -> str:
+        """Return where it shows, and what it is."""
+        where = 'at the end' if self.action < 0 else f'actions[{self.action}]'
+        return f'{where}: {self.message}'
+
+
+class GuardVerdict(Part):
+    """What the guard found about one plan; the fields are those of PlanVerdict.msg."""
+
+    clean: bool
+    blocked: bool
+    goal_reached: bool
+    failures: tuple[GuardFailure, ...] = ()
+
+    @property
+    def objections(self) -> tuple[str, ...]:
+        """What speaks against the plan, for its planner to read; nothing against a clean one."""
+        if self.clean or self.failures:
+            return tuple(map(str, self.failures))
+        return ('at the end: the goal is not reached',)
+
+
+class GuardRecord(Part):
+    """What the guard did in an attempt: a verdict for each plan that the parser accepted."""
+
+    mode: Name
+    verdicts: tuple[GuardVerdict, ...] = ()
+
+
 class FaultProof(Part):
     """Whether a fault manifested in this episode, and what shows it."""
 
@@ -216,9 +260,17 @@ class Row(Part):
     planner: PlannerRecord = PlannerRecord()
     recovery: RecoveryRecord = RecoveryRecord()
     faults: tuple[FaultProof, ...] = ()
+    guard: GuardRecord | None = Field(default=None, description='None, and not written: off')
     recording: Recording = Recording()
     wall_s: Number = None
     bag: str = ''
+
+    @model_serializer(mode='wrap')
+    def _without_a_guard_that_is_off(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        if self.guard is None:
+            del written['guard']
+        return written
 
     @model_validator(mode='after')
     def _status_and_success_agree(self) -> 'Row':

@@ -201,7 +201,7 @@ def _episode(experiment: Any, cell: Any, index: int, seed: int, arm: str, planne
         draws=experiment['draws'],
         body=experiment['body'],
         driver=experiment.get('driver', SIM),
-        task=experiment['task'],
+        task=cell.get('task', experiment['task']),
         faults=cell['faults'],
     )
 

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal[
-    'recording', 'result', 'safety', 'faults', 'physics', 'journal', 'ledger', 'manifest', 'table'
+    'recording',
+    'result',
+    'safety',
+    'faults',
+    'guard',
+    'physics',
+    'journal',
+    'ledger',
+    'manifest',
+    'table',
 ]
 
 ABSENT = '(nothing)'

@@ -18,6 +18,7 @@ from alpha_chaos.analysis.difference import (
     unequal_decisions,
 )
 from alpha_chaos.analysis.injection import Passed, pass_again
+from alpha_chaos.analysis.verdicts import unequal_verdicts
 from alpha_chaos.analysis.walk import Walked, walk
 from alpha_chaos.bag.reader import BagError, Exchange, Recording, TornBag
 from alpha_chaos.episode import EpisodeRecord
@@ -35,7 +36,7 @@ from alpha_chaos.stats.run_folder import MANIFEST
 NOT_RECORDED = ('wall_s', 'bag')
 # What a manifest has for all episodes alike and may be another for each: a model that was looked
 # for, a world that was varied, the pace at which somebody watched.
-SETTLED_LATER = frozenset(('planner', 'body', 'recovery', 'control', 'real_time_factor'))
+SETTLED_LATER = frozenset(('planner', 'body', 'recovery', 'guard', 'control', 'real_time_factor'))
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,9 @@ class _Examination:
         claim = self._claim
         known = show(recording, claim)
         self._note_all('faults', claim.bag, known.passed.unequal)
-        record = known.walk().record
+        walked = known.walk()
+        self._note_all('guard', claim.bag, unequal_verdicts(recording, walked))
+        record = walked.record
         record.safety = self._safety(recording)
         record.recording = {
             'messages': self._out.messages,

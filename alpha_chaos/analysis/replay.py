@@ -18,6 +18,7 @@ from alpha_chaos.analysis.examine import Claim, Shown, show
 from alpha_chaos.analysis.execution import CLOSE_M, Executed, execute_again
 from alpha_chaos.analysis.injection import decision_of
 from alpha_chaos.analysis.pool import each
+from alpha_chaos.analysis.verdicts import unequal_verdicts
 from alpha_chaos.analysis.walk import Command, Walked
 from alpha_chaos.bag.reader import BagError, Recording
 from alpha_chaos.catalogues import bodies, drivers
@@ -39,6 +40,7 @@ class Replayed:
     :param executed: None if it did not come to that
     :param decisions: of its faults
     :param commands: of arm and gripper
+    :param verdicts: of the guard
     """
 
     claim: Claim
@@ -46,6 +48,7 @@ class Replayed:
     executed: Executed | None = None
     decisions: int = 0
     commands: int = 0
+    verdicts: int = 0
     faults: tuple[str, ...] = ()
 
 
@@ -109,6 +112,9 @@ def replay_one(run: Path, claim: Claim) -> Replayed:
         out.decisions = len(known.passed.decisions)
         out.faults = tuple(str(fault['kind']) for fault in known.record.episode.faults)
         walked = known.walk()
+        for place, said, found in unequal_verdicts(recording, walked):
+            note(Difference('guard', claim.bag, name, place, spelled(said), spelled(found)))
+        out.verdicts = len(walked.verdicts)
         out.commands = sum(isinstance(item, Command) for item in walked.moved)
         out.executed = _execute(recording, walked.record.episode, walked)
         for difference in _physics(claim, out.executed, recording.digest()):
@@ -206,6 +212,9 @@ def _tell(item: Replayed, console: Console) -> None:
     _say(console, f'{claim.episode}, attempt {claim.attempt}: {result}')
     faults = ', '.join(item.faults) or 'none'
     _say(console, f'  faults     {faults}; {item.decisions} decisions drawn and made again')
+    if item.verdicts:
+        many = 'verdict' if item.verdicts == 1 else 'verdicts'
+        _say(console, f'  guard      {item.verdicts} {many} concluded again')
     if item.executed is not None:
         _say(
             console,

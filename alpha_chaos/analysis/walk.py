@@ -19,13 +19,13 @@ from alpha_chaos.catalogues import bodies, planners, tasks
 from alpha_chaos.course import Course, hear, known_facts
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
-from alpha_chaos.plan import ActionPlan, Grip, MoveTo, ResolvedMoveTo
+from alpha_chaos.guard import Guard, Hand, Verdict
+from alpha_chaos.plan import ActionPlan, Grip, MoveTo, Placement, ResolvedMoveTo
 from alpha_chaos.plugins import parse
 from alpha_chaos.recovery.base import Facts
 from alpha_chaos.tasks.base import (
     Advance,
     Execute,
-    Goal,
     MakePlan,
     Observe,
     Phase,
@@ -60,10 +60,12 @@ class Walked:
 
     :param moved: what moved the world, in order
     :param phases: names, as the supervisor said them
+    :param verdicts: of the guard, on each plan that was accepted
     """
 
     record: EpisodeRecord
     moved: list[Wait | Command] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
     phases: list[str] = field(default_factory=list)
 
 
@@ -103,6 +105,11 @@ class _Walk:
         self._at = 0  # index of the newest state
         self._now = 0  # index of the state the supervisor has last heard of
         self._plan: ActionPlan | None = None  # accepted, and not replaced since
+        self._hand = Hand()
+        self._guard: Guard | None = None
+        if self._episode.guard != 'off':
+            body = parse(bodies(), self._episode.body, 'body')
+            self._guard = Guard(self._episode.guard, self._task, body)
         self._completed = False
 
     def run(self) -> Walked:
@@ -201,23 +208,31 @@ class _Walk:
         planner = parse(planners(), self._episode.planner, 'planner')
         call = self._call(f'{planner.node}/plan')
         asked, answer = call[0].message, call[-1].message
-        zone = _xyz(asked.zone)
-        goal = self._task.goal or Goal(asked.block, zone, asked.success_radius)
+        first = self._task.placements[0]
         for name, said, known in (
             ('scene', as_json(asked.scene), as_json(self._scene)),
             ('reasons', list(asked.reasons), list(phase.reasons)),
-            ('block', asked.block, goal.block),
-            ('zone', zone, goal.zone),
-            ('success_radius', asked.success_radius, goal.radius_m),
+            ('block', asked.block, first.block),
+            ('zone', _xyz(asked.zone), first.position_m),
+            ('success_radius', asked.success_radius, first.radius_m),
+            ('placements', *_placed(asked, self._task.placements)),
         ):
             if said != known:
                 raise Contradiction(f'{call[0].route} {call[0].sequence} {name}', said, known)
         waypoints = parse(bodies(), self._episode.body, 'body').waypoints
         seen = _places(self._scene)
         try:
-            self._plan = hear(self._record, answer, planner.kind, seen, zone, waypoints)
+            self._plan = hear(
+                self._record, answer, planner.kind, seen, self._task.placements, waypoints
+            )
         except Abort as abort:
             raise Contradiction(f'{call[0].route} error', abort.kind, 'a result') from None
+        if self._plan is not None and self._guard is not None:
+            verdict = self._guard.check(self._plan, seen, self._hand)
+            self._walked.verdicts.append(verdict)
+            self._record.guarded(verdict)
+            if verdict.blocked:
+                self._plan = None
 
     def _carry_out(self) -> None:
         self._completed = False
@@ -230,7 +245,9 @@ class _Walk:
             if not result.message.reached:
                 why = f'action {index} {describe(action)}: {result.message.message}'
                 self._record.failed(f'execution: {why}')
+                self._hand = self._hand.after(self._plan, index)
                 return
+        self._hand = self._hand.after(self._plan, len(self._plan.actions))
         self._completed = True
 
     def _command(self, action: Any) -> tuple[Exchange, Exchange]:
@@ -294,6 +311,14 @@ def _goal(entry: Exchange) -> list[Any]:
 def _describe(entry: Exchange) -> str:
     by = '' if entry.origin == CONSUMER else f' by {entry.origin}'
     return f'{entry.route} {entry.sequence} {entry.stage} ({entry.side}){by}'
+
+
+def _placed(asked: Any, known: Sequence[Placement]) -> tuple[Any, Any]:
+    """Return what a planner was asked for, and what it should have been asked for."""
+    if not hasattr(asked, 'placements'):  # recorded when there was one block to move
+        return [], []
+    said = [[it.block, it.zone, it.base, *_xyz(it.position), it.radius] for it in asked.placements]
+    return said, [[it.block, it.zone, it.base, *it.position_m, it.radius_m] for it in known]
 
 
 def _places(scene: Any) -> dict[str, Vector]:

@@ -7,17 +7,25 @@ import numpy as np
 from geometry_msgs.msg import Point
 from std_msgs.msg import Header
 
-from alpha_chaos.msg import Action, ActionPlan, PlannerInfo, SceneObservation, StepState
+from alpha_chaos.guard import Failure
+from alpha_chaos.msg import (
+    Action,
+    ActionPlan,
+    PlanFailure,
+    PlannerInfo,
+    SceneObservation,
+    StepState,
+)
+from alpha_chaos.msg import Placement as PlacementMessage
 from alpha_chaos.msg import SafetyEvent as SafetyEventMessage
 from alpha_chaos.msg import Waypoints as WaypointsMessage
 from alpha_chaos.nodes.clock import to_seconds
 from alpha_chaos.plan import ActionPlan as Plan
-from alpha_chaos.plan import Grip, MoveTo, ResolvedMoveTo, Waypoints
+from alpha_chaos.plan import Grip, MoveTo, Placement, ResolvedMoveTo, Vector, Waypoints
 from alpha_chaos.planners.base import Provenance
+from alpha_chaos.printable import printable
 from alpha_chaos.safety.dedup import SafetyEvent
 from alpha_chaos.safety.rules import StepView
-
-Vector = tuple[float, float, float]
 
 
 def vector(point: Point) -> Vector:
@@ -77,12 +85,51 @@ def waypoints(message: WaypointsMessage) -> Waypoints:
         lift=message.lift,
         zone_hover=message.zone_hover,
         zone_place=message.zone_place,
+        zone_stack=message.zone_stack,
     )
 
 
 def waypoints_message(waypoints: Waypoints) -> WaypointsMessage:
     """Return the same as a message."""
     return WaypointsMessage(**waypoints.model_dump())
+
+
+def placement(message: PlacementMessage) -> Placement:
+    """Return where a block shall end."""
+    return Placement(
+        block=message.block,
+        position_m=vector(message.position),
+        radius_m=message.radius,
+        zone=message.zone,
+        base=message.base,
+    )
+
+
+def placement_message(placement: Placement) -> PlacementMessage:
+    """Return the same as a message."""
+    return PlacementMessage(
+        block=placement.block,
+        zone=placement.zone,
+        base=placement.base,
+        position=point(placement.position_m),
+        radius=placement.radius_m,
+    )
+
+
+def failure_message(failure: Failure) -> PlanFailure:
+    """Return what is wrong with a plan as a message."""
+    return PlanFailure(
+        action=failure.action,
+        rule=failure.rule,
+        family=failure.family,
+        kind=failure.kind,
+        severity=failure.severity,
+        reversible=failure.reversible,
+        message=printable(failure.message),
+        planted=failure.planted,
+        sealed=failure.sealed,
+        position=point(failure.position_m),
+    )
 
 
 def plan_message(plan: Plan, header: Header, episode_id: str) -> ActionPlan:

@@ -19,18 +19,27 @@ from std_msgs.msg import Header
 
 from alpha_chaos.action import ExecutePlan
 from alpha_chaos.catalogues import bodies, planners, tasks
-from alpha_chaos.course import Course, hear, known_facts
+from alpha_chaos.course import Course, hear, known_facts, read_actions
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Episode
+from alpha_chaos.graph import GUARD
+from alpha_chaos.guard import Hand
 from alpha_chaos.health import Condition, Level
 from alpha_chaos.journal import Journal, Row
 from alpha_chaos.jsonl import LinesError
 from alpha_chaos.ledger import Ledger
-from alpha_chaos.msg import EpisodePhase, EpisodeResult, SceneObservation, TopicCount
+from alpha_chaos.msg import (
+    ActionPlan,
+    EpisodePhase,
+    EpisodeResult,
+    SceneObservation,
+    TopicCount,
+)
 from alpha_chaos.nodes.clock import to_seconds
 from alpha_chaos.nodes.convert import (
     block_positions,
     observed_at,
+    placement_message,
     plan_message,
     point,
     waypoints_message,
@@ -42,7 +51,7 @@ from alpha_chaos.plugins import BadSetting, parse
 from alpha_chaos.printable import printable
 from alpha_chaos.recovery.base import Facts
 from alpha_chaos.run.job import Job, entries, next_job, set_apart
-from alpha_chaos.srv import Advance, AwaitCount, Finish, Plan, Reset
+from alpha_chaos.srv import Advance, AwaitCount, CheckPlan, Finish, Plan, Reset
 from alpha_chaos.tasks.base import Advance as AdvancePhase
 from alpha_chaos.tasks.base import Execute, MakePlan, Observe, Phase, Task
 
@@ -107,6 +116,9 @@ class SupervisorNode(EpisodeNode):
         self._plan = {
             name: self.create_client(Plan, f'{name}/plan') for name in self.params.planners
         }
+        self._check = (
+            self.create_client(CheckPlan, f'{GUARD}/check') if GUARD in self.params.nodes else None
+        )
         self._execute = ActionClient(self, ExecutePlan, 'execute_plan')
         self._per_node = {
             name: {
@@ -256,7 +268,8 @@ class SupervisorNode(EpisodeNode):
                 if time.monotonic() > deadline:
                     raise Abort('not_ready', missing)
                 await Wait(after(self, RETRY_S))
-        for client in (*self._plan.values(), self._advance):
+        guard = () if self._check is None else (self._check,)
+        for client in (*self._plan.values(), *guard, self._advance):
             while not client.service_is_ready():
                 if time.monotonic() > deadline:
                     raise Abort('not_ready', f'service {client.srv_name} is not there')
@@ -275,7 +288,8 @@ class SupervisorNode(EpisodeNode):
     def begin(self, episode: Episode, request: Reset.Request) -> None:
         """Forget the last attempt."""
         self._scene: SceneObservation | None = None
-        self._plan_message: Any = None
+        self._plan_message: Any = None  # accepted, and not replaced since
+        self._hand = Hand()
         self._truth: Any = None
         self._sim_counts: dict[str, int] = {}
         self._completed = False  # the last plan was carried out to its end
@@ -315,7 +329,7 @@ class SupervisorNode(EpisodeNode):
             true,
         )
 
-    async def _ask_for_plan(self, phase: MakePlan, task: Any, record: EpisodeRecord) -> None:
+    async def _ask_for_plan(self, phase: MakePlan, task: Task, record: EpisodeRecord) -> None:
         self._plan_message = None
         if self._scene is None:
             return
@@ -324,25 +338,52 @@ class SupervisorNode(EpisodeNode):
         if planner.node not in self._plan:
             raise Abort('harness', f'planner node {planner.node} is not in this graph')
         body = parse(bodies(), episode.body, 'body')
+        first = task.placements[0]
         response = await self._call(
             self._plan[planner.node],
             Plan.Request(
                 episode_id=self.episode_id,
-                block=task.block,
-                zone=point(task.zone),
-                success_radius=task.success_radius_m,
+                block=first.block,
+                zone=point(first.position_m),
+                success_radius=first.radius_m,
                 scene=self._scene,
                 waypoints=waypoints_message(body.waypoints),
+                placements=[*map(placement_message, task.placements)],
                 reasons=list(phase.reasons),
             ),
             f'{planner.node}/plan',
             self.params.plan_timeout,
         )
         seen = block_positions(self._scene)
-        plan = hear(record, response, planner.kind, seen, task.zone, body.waypoints)
-        if plan is not None:
-            header = Header(stamp=self.now, frame_id=self._scene.header.frame_id)
-            self._plan_message = plan_message(plan, header, self.episode_id)
+        plan = hear(record, response, planner.kind, seen, task.placements, body.waypoints)
+        if plan is None:
+            return
+        header = Header(stamp=self.now, frame_id=self._scene.header.frame_id)
+        message = plan_message(plan, header, self.episode_id)
+        if episode.guard == 'off' or await self._passes_guard(message, record):
+            self._plan_message = message
+
+    async def _passes_guard(self, plan: ActionPlan, record: EpisodeRecord) -> bool:
+        """Ask the guard about a plan; return whether it may be carried out."""
+        if self._check is None:
+            raise Abort('harness', f'node {GUARD} is not in this graph')
+        tip_m = self._hand.tip_m
+        response = await self._call(
+            self._check,
+            CheckPlan.Request(
+                episode_id=self.episode_id,
+                plan=plan,
+                scene=self._scene,
+                has_moved=tip_m is not None,
+                tip=point(tip_m or (0.0, 0.0, 0.0)),
+                closed=self._hand.closed,
+            ),
+            f'{GUARD}/check',
+        )
+        if not response.ok:
+            raise Abort('guard', response.message)
+        record.guarded(response.verdict)
+        return not response.verdict.blocked
 
     async def _carry_out(self, record: EpisodeRecord) -> None:
         self._completed = False
@@ -367,6 +408,9 @@ class SupervisorNode(EpisodeNode):
             raise
         await self._let_pass(0)  # what time it is, and how much the body has sent meanwhile
         self._completed = bool(answer.result.completed)
+        self._hand = self._hand.after(
+            read_actions(self._plan_message.actions), answer.result.executed
+        )
         if not answer.result.completed:
             record.failed(f'execution: {answer.result.message}')
 

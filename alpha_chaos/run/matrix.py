@@ -107,6 +107,7 @@ class _Matrix:
         self._forks = context()
         self._domains = Domains()
         self._nodes = sorted({_planner_node(episode) for episode in episodes})
+        self._guarded = any(episode.guard != 'off' for episode in episodes)
         self._failure: BaseException | None = None
         self._working = 0  # workers that have not been seen to end
         self._ended = threading.Semaphore(0)
@@ -187,9 +188,11 @@ class _Matrix:
                 self._ended.release()
 
     def _start(self, episode: Episode) -> '_Running':
-        nodes = [_planner_node(episode)] if self._options.isolation == 'episode' else self._nodes
+        nodes, guarded = self._nodes, self._guarded
+        if self._options.isolation == 'episode':
+            nodes, guarded = [_planner_node(episode)], episode.guard != 'off'
         driver = str(episode.driver['kind'])
-        graph = episode_graph(nodes, replies=self._options.replies, driver=driver)
+        graph = episode_graph(nodes, replies=self._options.replies, driver=driver, guard=guarded)
         return _Running(self._forks, graph, self._domains, self._out, self._options.composed)
 
     def _attempt(

@@ -20,7 +20,7 @@ def _quietly(name: str) -> None:
         os.close(nowhere)
 
 
-for _name in episode_graph().names:
+for _name in episode_graph(guard=True).names:
     importlib.import_module(f'alpha_chaos.nodes.{_name}_node')
 _quietly('pybullet')
 importlib.import_module('pybullet_data')
