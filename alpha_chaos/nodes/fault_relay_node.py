@@ -16,6 +16,7 @@ from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from pydantic import Field
 from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 
 from alpha_chaos.catalogues import faults
@@ -41,6 +42,7 @@ from alpha_chaos.nodes.flow import Flow, Respond, Wait, deferred_service
 from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals, refusal
 from alpha_chaos.nodes.interfaces import as_json, begins_with_stamp, full_name, load
 from alpha_chaos.nodes.spin import run
+from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
 from alpha_chaos.plugins import BadSetting, parse
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, Reset, ResetFaults
 
@@ -51,6 +53,11 @@ _FOLDERS = {'topic': 'msg', 'service': 'srv', 'action': 'action'}  # of interfac
 class RelayParams(EpisodeParams):
     """Parameters of the relay."""
 
+    config: str = Field(
+        '',
+        description='file of a relay for any graph (docs/relay.md); there are no episodes then, '
+        'and of these parameters only `enable_injection` and `allow`',
+    )
     routes: list[str] = Field([], description="boundaries: 'topic|service|action name type'")
     enable_injection: bool = Field(
         False,
@@ -571,9 +578,20 @@ def _ids(armed: Iterable[Armed]) -> str:
     return ', '.join(str(one.id) for one in armed)
 
 
+def make_relay(**options: Any) -> Node:
+    """Return this node; the one for other people's graphs, if it is given a file with `config`."""
+    asked = Node('fault_relay', start_parameter_services=False, enable_rosout=False, **options)
+    config = asked.declare_parameter('config', '').value
+    asked.destroy_node()
+    return TransitRelayNode(**options) if config else FaultRelayNode(**options)
+
+
+make_relay.params_model = RelayParams  # type: ignore[attr-defined]  # for --help
+
+
 def main() -> int:
     """Run the node."""
-    return run(FaultRelayNode)
+    return run(make_relay)
 
 
 if __name__ == '__main__':
