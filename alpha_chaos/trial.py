@@ -4,7 +4,7 @@ The course is a coroutine over a `Graph`, so that time and traffic may be real o
 happens in it, what it has done is undone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -45,12 +45,12 @@ class Look:
 
     :param nodes: full names
     :param senders: publishers, by the name of the probe that listens to them
-    :param missing: why a probe cannot see anything yet, by its name
+    :param blind: names of the probes that cannot see anything yet
     """
 
     nodes: frozenset[str]
     senders: Mapping[str, int]
-    missing: Mapping[str, str]
+    blind: Set[str] = frozenset()
 
 
 class Graph(Protocol):
@@ -61,6 +61,9 @@ class Graph(Protocol):
 
     def look(self) -> Look:
         """Return what is there now."""
+
+    def begin_phase(self) -> None:
+        """Call every service anew: what was asked for before tells nothing about this phase."""
 
     async def pause(self, seconds: float) -> None:
         """Let time pass; messages are shown to `Trial.show` meanwhile."""
@@ -118,6 +121,7 @@ class _State:
     undos: list[_Undo] = field(default_factory=list)
     struck: dict[int, int] = field(default_factory=dict)
     left: list[Settings] = field(default_factory=list)
+    why_left: str = ''
     known: frozenset[int] = frozenset()
 
 
@@ -179,7 +183,7 @@ class Trial:
         """Return why there is no verdict; empty if there is one, or if it was stopped."""
         settings = self._settings
         self._state.known = frozenset(await self._graph.armed())
-        await self._pause(settings.find_s, lambda: not self._graph.look().missing)
+        await self._pause(settings.find_s, lambda: not self._graph.look().blind)
         await self._observe('before', settings.before_s)
         if not self._stopped and (reason := _worst(self._state.findings)[1]):
             return f'it was not in its steady state, so nothing was done: {reason}'
@@ -211,6 +215,7 @@ class Trial:
             for name, probe in self._settings.probes.items()
             if phase in probe.phases
         }
+        graph.begin_phase()
         waiting = list(enumerate(method))
         try:
             while not self._stopped and (now_s := graph.now_s()) < end_s:
@@ -282,17 +287,19 @@ class Trial:
         """Take one step back; what cannot be taken back is remembered."""
         self._state.undos.remove(undo)
         error: Exception | None = None
-        for attempt in range(UNDO_TRIES):
+        tries = 1 if self._state.left else UNDO_TRIES  # who was silent so long stays silent
+        for attempt in range(tries):
             try:
                 await self._disarm(undo)
             except Exception as failure:  # whatever it is, the others have to be undone, too
                 error = failure
-                if attempt + 1 < UNDO_TRIES:
+                if attempt + 1 < tries:
                     await self._graph.pause(LOOK_S)
             else:
                 self._note_if_possible('fault_undone', step=undo.index)
                 return
         self._state.left.append(undo.settings)
+        self._state.why_left = str(error)
         self._note_if_possible('undo_failed', step=undo.index, reason=str(error))
 
     async def _disarm(self, undo: _Undo) -> None:
@@ -318,7 +325,7 @@ class Trial:
         struck = tuple(state.struck.get(index) for index in range(len(self._settings.method)))
         idle = [index for index, times in enumerate(struck) if times == 0]
         if state.left:
-            broken = broken or 'the relay does not answer'
+            broken = broken or state.why_left
             broken += f'; {len(state.left)} of its faults may still be armed'
         broken = broken or self._unwritten
         if broken:

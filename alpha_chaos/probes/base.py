@@ -51,7 +51,13 @@ class ServiceSource:
 
 @dataclass(frozen=True)
 class GraphSource:
-    """The names of all nodes."""
+    """The names of all nodes.
+
+    :param awaited: full name of one that is waited for before anything is judged: nodes become
+        known one by one
+    """
+
+    awaited: str
 
 
 Source = TopicSource | ServiceSource | GraphSource

@@ -21,11 +21,15 @@ class NodeAlive(Probe):
     @property
     def source(self) -> GraphSource:
         """All nodes."""
-        return GraphSource()
+        return GraphSource(self._full_name)
+
+    @property
+    def _full_name(self) -> str:
+        return '/' + self.node.lstrip('/')
 
     def watch(self, start_s: float) -> Watch:
         """Return a watch that has not looked yet."""
-        return _Alive('/' + self.node.lstrip('/'))
+        return _Alive(self._full_name)
 
 
 NodeAlive.example = NodeAlive(node='/driver')

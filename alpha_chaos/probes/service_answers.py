@@ -39,8 +39,8 @@ class ServiceAnswers(Probe):
 
     @property
     def shortest_s(self) -> float:
-        """As long as one answer may take."""
-        return self.within_s
+        """As long as one call may take."""
+        return self.every_s + self.within_s
 
     def watch(self, start_s: float) -> Watch:
         """Return a watch that has seen no call."""

@@ -34,7 +34,10 @@ class Graph:
         return self.time_s
 
     def look(self) -> Look:
-        return Look(self.nodes, {'rate': int(self.scans)}, {})
+        return Look(self.nodes, {'rate': int(self.scans)})
+
+    def begin_phase(self) -> None:
+        return
 
     async def pause(self, seconds: float) -> None:
         end_s = self.time_s + seconds
