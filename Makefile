@@ -49,6 +49,10 @@ format: setup ## let ruff lay out the code and sort the imports
 	$(bin)/ruff check --select I --fix .
 	$(bin)/ruff format .
 
+.PHONY: reference
+reference: setup ## write docs/reference/nodes.md anew, from the code
+	$(bin)/python scripts/reference.py
+
 .PHONY: lock
 lock: ## resolve pyproject.toml into requirements.lock anew; needs uv and Python 3.11
 	scripts/lock
