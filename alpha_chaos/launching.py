@@ -21,11 +21,12 @@ from launch_ros.actions import Node, PushRosNamespace
 
 from alpha_chaos import cli
 from alpha_chaos.experiment import Experiment
-from alpha_chaos.graph import NodeSpec, episode_graph
+from alpha_chaos.graph import RELAY, NodeSpec, episode_graph
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run.language_model import replies_folder
 from alpha_chaos.run.playback import find_recording, player
 from alpha_chaos.run.processes import users_environment
+from alpha_chaos.transit.config import RelayConfig, find_relay_file
 
 PACKAGE = 'alpha_chaos'
 SUPERVISOR = 'supervisor'
@@ -215,6 +216,55 @@ def replay(context: LaunchContext) -> list[Any]:
         name: _number(name, given[name]) for name in ('rate', 'begin', 'end') if given[name]
     }
     node = _node(player(bag, **flags, **numbers), over='the recording is over')
+    return [GroupAction([PushRosNamespace(LaunchConfiguration('ns')), node])]
+
+
+# -- the relay for a graph of somebody else
+
+
+def relay_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of the relay."""
+    return [
+        DeclareLaunchArgument(
+            'config',
+            default_value='example',
+            description='Relay file: a name from config/relay, or the path of a .yaml file.',
+        ),
+        DeclareLaunchArgument(
+            'enable_injection',
+            default_value=_choice(False),
+            description='Faults may be armed. Without it everything passes as it came.',
+            choices=[_choice(False), _choice(True)],
+        ),
+        DeclareLaunchArgument(
+            'allow',
+            default_value='',
+            description="Routes that faults may touch, with commas between; empty: the file's.",
+        ),
+        DeclareLaunchArgument(
+            'use_sim_time',
+            default_value=_choice(False),
+            description='Delays and schedules go by /clock.',
+            choices=[_choice(False), _choice(True)],
+        ),
+    ]
+
+
+def relay(context: LaunchContext) -> list[Any]:
+    """Return the relay of a file.
+
+    :raises BadSetting: for a mistake in the file, with its line
+    """
+    given = context.launch_configurations
+    config = find_relay_file(given['config'])
+    RelayConfig.load(config)
+    parameters: dict[str, bool | int | float | str | list[str]] = {'config': str(config)}
+    parameters['enable_injection'] = given['enable_injection'] == _choice(True)
+    if allow := [name.strip() for name in given['allow'].split(',') if name.strip()]:
+        parameters['allow'] = allow
+    if given['use_sim_time'] == _choice(True):  # else it is what an outer launch file says
+        parameters['use_sim_time'] = True
+    node = _node(NodeSpec(RELAY, parameters))
     return [GroupAction([PushRosNamespace(LaunchConfiguration('ns')), node])]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from pydantic import Field
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
@@ -55,8 +56,8 @@ class RelayParams(EpisodeParams):
 
     config: str = Field(
         '',
-        description='file of a relay for any graph (docs/relay.md); there are no episodes then, '
-        'and of these parameters only `enable_injection` and `allow`',
+        description='relay file for any graph, by path or name (docs/relay.md); there are then no '
+        'episodes, and of these parameters only `enable_injection` and `allow`',
     )
     routes: list[str] = Field([], description="boundaries: 'topic|service|action name type'")
     enable_injection: bool = Field(
@@ -581,7 +582,8 @@ def _ids(armed: Iterable[Armed]) -> str:
 def make_relay(**options: Any) -> Node:
     """Return this node; the one for other people's graphs, if it is given a file with `config`."""
     asked = Node('fault_relay', start_parameter_services=False, enable_rosout=False, **options)
-    config = asked.declare_parameter('config', '').value
+    anything = ParameterDescriptor(dynamic_typing=True)  # whoever takes it says what is wrong
+    config = asked.declare_parameter('config', '', anything).value
     asked.destroy_node()
     return TransitRelayNode(**options) if config else FaultRelayNode(**options)
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -30,7 +29,7 @@ from alpha_chaos.nodes.relay_legs import Ear, OpenRoute
 from alpha_chaos.plugins import BadSetting, unknown
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
 from alpha_chaos.transit.base import TransitFault
-from alpha_chaos.transit.config import Qos, RelayConfig, Route, clash, parse_fault
+from alpha_chaos.transit.config import Qos, RelayConfig, Route, clash, find_relay_file, parse_fault
 from alpha_chaos.transit.stack import Verdict
 
 # Between two looks at who is there: DDS tells rclpy's nodes of nobody who comes.
@@ -40,7 +39,9 @@ LOOK_S = 0.2
 class TransitRelayParams(Params):
     """Parameters of the relay."""
 
-    config: str = Field('', description='path of the relay file (docs/relay.md)')
+    config: str = Field(
+        '', description='relay file (docs/relay.md): its path, or a name from config/relay'
+    )
     enable_injection: bool = Field(
         False,
         description='faults may be armed; off, so that nobody breaks a live robot by accident',
@@ -68,9 +69,13 @@ class TransitRelayNode(Node):
     def __init__(self, **options: Any) -> None:
         super().__init__('fault_relay', **options)
         self.params = declare(self, TransitRelayParams)
-        self.config = RelayConfig.load(Path(self.params.config).expanduser())
+        self.config = RelayConfig.load(find_relay_file(self.params.config))
         self.limits = self.config.hold
         self.node: Node = self
+        names = [route.name for route in self.config.routes]
+        for name in self.params.allow:
+            if name not in names:
+                raise BadSetting(f'parameter allow: {unknown("route", name, names)}')
         self._allow = self.params.allow or self.config.allow
         self._problems: set[tuple[str, str]] = set()
         self._armed: list[Armed] = []
@@ -155,7 +160,7 @@ class TransitRelayNode(Node):
         if not self.params.enable_injection:
             raise BadSetting('injection is off; start the relay with enable_injection:=true')
         name = route.route.name
-        if name not in self._allow and route.source not in self._allow:
+        if name not in self._allow:
             raise BadSetting(
                 f'faults may not touch {name}; allowed: {", ".join(self._allow) or "no route"}'
             )

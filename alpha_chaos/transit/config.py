@@ -10,7 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from alpha_chaos.catalogues import transit_faults
 from alpha_chaos.plugins import BadSetting, parse, unknown
-from alpha_chaos.settings_file import Location, SettingsFile
+from alpha_chaos.resources import config_folder
+from alpha_chaos.settings_file import Location, SettingsFile, find
 from alpha_chaos.transit.base import Kind, TransitFault
 from alpha_chaos.transit.schedule import YEAR_S
 from alpha_chaos.transit.stack import Limits
@@ -166,6 +167,14 @@ class RelayConfig:
             if allowed not in names:
                 raise file.problem(('allow', index), unknown('route', allowed, names))
         return cls(read.seed, tuple(read.allow), read.hold, tuple(routes))
+
+
+def find_relay_file(name: str) -> Path:
+    """Return the path of a relay's file, given by its path or by a name from config/relay.
+
+    :raises BadSetting: listing the known names
+    """
+    return find('relay file', name, config_folder() / 'relay', Path.cwd())
 
 
 def _route(kind: Kind, name: str, given: _RouteFile | None) -> Route:
