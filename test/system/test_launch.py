@@ -62,7 +62,7 @@ sys.exit(service.run())
 class Launch:
     """A launch file under way."""
 
-    def __init__(self, folder, domain, file, outer='', **arguments):
+    def __init__(self, folder, domain, file, outer='', /, **arguments):
         prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''), sys.prefix]
         self.log = folder / f'{file}.log'
         with self.log.open('w') as log:
@@ -116,7 +116,7 @@ def launch(tmp_path):
     """Return a function that starts a launch file; it ends with the test."""
     domains, made = Domains(), []
 
-    def start(file, outer='', **arguments):
+    def start(file, outer='', /, **arguments):
         made.append(Launch(tmp_path, domains.claim(), file, outer, **arguments))
         return made[-1]
 
@@ -186,7 +186,7 @@ def test_a_launch_file_holds_nothing_else():
 @pytest.fixture
 def watched(launch):
     """Return a launched episode, in the namespace of a launch file around it and its own."""
-    episode = launch('episode', outer='site', ns='cell', log_level='warn', **WATCHED)
+    episode = launch('episode', 'site', ns='cell', log_level='warn', **WATCHED)
     assert episode.end() == 0, episode.said
     return episode
 
