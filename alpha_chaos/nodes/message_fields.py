@@ -1,14 +1,22 @@
 """Fields of an interface by path, as its definition has them."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from pydantic import JsonValue
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.serialization import serialize_message
+
+from alpha_chaos.faults.base import Fields
 from alpha_chaos.nodes.interfaces import load
 from alpha_chaos.plugins import BadSetting, unknown
 from alpha_chaos.transit.base import Need
+from alpha_chaos.transit.content import fill
 
 _STEP = re.compile(r'([A-Za-z]\w*)((?:\[(?:\*|\d+)\])?)')
 _ARRAY = re.compile(r'(?:sequence<(?P<of>.+?)(?:, \d+)?>|(?P<each>.+)\[\d+\])')
+_RCLError = rclpy_implementation.RCLError
 _TEXT = re.compile(r'w?string(<\d+>)?')
 _FLOATS = ('float', 'double')
 _WHAT: dict[Need, str] = {
@@ -51,6 +59,22 @@ def check_field(kind: Any, path: str, need: Need) -> None:
     if need != 'field' and not _is(need, declared):
         hint = f'; write {path}[*] for its elements' if _ARRAY.fullmatch(declared) else ''
         raise BadSetting(f'{name}, {path!r}: expected {_WHAT[need]}, it is {declared}{hint}')
+
+
+def check_values(kind: Any, values: Mapping[str, JsonValue]) -> None:
+    """Refuse values that messages of a type cannot hold; elements of arrays are not tried.
+
+    :raises BadSetting: naming the field
+    """
+    for path, value in values.items():
+        check_field(kind, path, 'field')
+        if '[' not in path:
+            message = kind()
+            try:
+                fill(Fields(message), {path: value})
+                serialize_message(message)  # a lone surrogate, for one, is text but no message
+            except (AttributeError, ValueError, _RCLError) as error:
+                raise BadSetting(f'{path} cannot be {value!r}: {error}') from None
 
 
 def _message(declared: str) -> Any:

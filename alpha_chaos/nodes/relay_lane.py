@@ -48,7 +48,7 @@ class Lane:
         self.sequence = 0
         self.send: Callable[[Passage], None] | None = None
         self.kind: Any = None  # type of its messages, once known
-        self._answers: Any = None  # type of the answers to them
+        self.answers: Any = None  # type of the answers to them
         self._relay = relay
         self._codec: Codec | None = None
 
@@ -57,14 +57,14 @@ class Lane:
 
         :param answers: type of what answers them, for a request
         """
-        self.kind, self.send, self._answers = kind, send, answers
+        self.kind, self.send, self.answers = kind, send, answers
         self._codec = Codec(lambda data: deserialize_message(data, kind), serialize_message)
         self._relay.typed(self)
 
     def take(self, data: bytes, call: Any = None) -> None:
         """Take a message; whoever calls this has counted it in `sequence`."""
         now_ns = self._relay.clock.now_ns
-        parcel = Parcel(data, now_ns * 1e-9, self.sequence, self._codec, call, self._answers)
+        parcel = Parcel(data, now_ns * 1e-9, self.sequence, self._codec, call, self.answers)
         self.leave(self.stack.feed(parcel, now_ns))
 
     def pump(self, now_ns: int) -> None:

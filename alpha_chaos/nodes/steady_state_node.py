@@ -12,6 +12,7 @@ from rclpy.task import Future
 from alpha_chaos.faults.base import Codec, Fields, Sample
 from alpha_chaos.nodes.flow import Cancelled, Flow, TimedOut, Wait, after, in_time
 from alpha_chaos.nodes.interfaces import load
+from alpha_chaos.nodes.message_fields import check_values
 from alpha_chaos.nodes.relay_clock import STEADY
 from alpha_chaos.nodes.relay_legs import Ear
 from alpha_chaos.plugins import BadSetting
@@ -19,6 +20,7 @@ from alpha_chaos.probes.base import ServiceSource, TopicSource, Watch
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault
 from alpha_chaos.steady_state import SteadyState
 from alpha_chaos.transit.config import Qos
+from alpha_chaos.transit.content import fill
 from alpha_chaos.trial import Armed, Look, Outcome, Refused, RelayLost, Settings, Trial
 
 ANSWER_S = 2.0  # in which a relay that is there answers
@@ -184,11 +186,8 @@ class _Caller:
             return
         loaded = load(kind)
         request = loaded.Request()
-        for path, value in source.request.items():
-            try:
-                Fields(request).set(path, value)
-            except (AttributeError, AssertionError, TypeError, ValueError) as error:
-                raise BadSetting(f'request {path}: {value!r} does not fit: {error}') from None
+        check_values(loaded.Request, source.request)
+        fill(Fields(request), source.request)
         self._request = request
         self._client = node.create_client(loaded, name)
 

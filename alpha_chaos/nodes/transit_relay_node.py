@@ -20,7 +20,7 @@ from rclpy.serialization import deserialize_message
 from alpha_chaos.faults.base import Fields
 from alpha_chaos.faults.draws import generator
 from alpha_chaos.msg import FaultEvent
-from alpha_chaos.nodes.message_fields import check_field
+from alpha_chaos.nodes.message_fields import check_field, check_values
 from alpha_chaos.nodes.mirrored_qos import DEPTH
 from alpha_chaos.nodes.params import Params, declare
 from alpha_chaos.nodes.relay_clock import STEADY, RelayClock
@@ -187,10 +187,12 @@ class TransitRelayNode(Node):
         return armed
 
     def _check(self, lane: Lane, fault: TransitFault) -> None:
-        """Refuse a fault that needs fields which the type of the messages does not have."""
+        """Refuse a fault whose fields the type of the messages does not have, or not so."""
         if lane.kind is not None:
             for path, need in fault.needs.items():
                 check_field(lane.kind, path, need)
+            check_values(lane.kind, fault.writes)
+            check_values(lane.answers, fault.answers_with)
 
     def typed(self, lane: Lane) -> None:
         """Look at the faults of a lane once its type is known."""

@@ -40,6 +40,9 @@ SIDES_OF: dict[Kind, tuple[Side, ...]] = {
     'service': SIDES[1:3],
     'action': SIDES[3:],
 }
+# Those of calls, whose order means nothing; and those of what answers one.
+CALL_SIDES = tuple(side for side in SIDES if side not in ('message', 'feedback', 'status'))
+ANSWER_SIDES: tuple[Side, ...] = ('response', 'goal_response', 'cancel_response', 'result')
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,15 @@ class Parcel(Sample):
     def replaced(self, fields: Fields) -> 'Parcel':
         """Return this parcel with other content."""
         return cast(Parcel, super().replaced(fields))
+
+    def blank_answer(self) -> Any:
+        """Return an empty answer to this request, as an object.
+
+        :raises Unreadable: if this is no request
+        """
+        if self.answers is None:
+            raise Unreadable('this is nothing that can be answered')
+        return self.answers()
 
 
 @dataclass(frozen=True)
@@ -170,6 +182,16 @@ class TransitFault(Plugin):
     @property
     def needs(self) -> dict[str, Need]:
         """Fields, by path, that the messages it strikes must have; none if it only moves bytes."""
+        return {}
+
+    @property
+    def writes(self) -> dict[str, JsonValue]:
+        """Values that it writes into the messages it strikes, by path."""
+        return {}
+
+    @property
+    def answers_with(self) -> dict[str, JsonValue]:
+        """Values that it writes into the answers it gives itself, by path."""
         return {}
 
     def side_on(self, kind: Kind) -> Side:

@@ -141,7 +141,7 @@ class RelayConfig:
         """
         file = SettingsFile(path)
         if not isinstance(file.content, dict):
-            raise file.problem((), 'expected keys: ' + ', '.join(RelayFile.model_fields))
+            raise file.mistake((), 'expected keys: ' + ', '.join(RelayFile.model_fields))
         read = file.read_as(RelayFile)
         groups: tuple[tuple[Kind, Mapping[str, _RouteFile | None]], ...] = (
             ('topic', read.topics),
@@ -154,9 +154,9 @@ class RelayConfig:
                 at = (f'{kind}s', name)
                 route = _route(kind, name, given)
                 if route.type and f'/{FOLDERS[kind]}/' not in route.type:
-                    raise file.problem((*at, 'type'), f'{route.type} is no type of a {kind}')
+                    raise file.mistake((*at, 'type'), f'{route.type} is no type of a {kind}')
                 if why := clash(route, routes):
-                    raise file.problem((*at, 'output'), why)
+                    raise file.mistake((*at, 'output'), why)
                 faults = given.faults if given else []
                 read_faults = tuple(
                     read_fault(file, (*at, 'faults', index), kind) for index in range(len(faults))
@@ -165,7 +165,7 @@ class RelayConfig:
         names = [route.name for route in routes]
         for index, allowed in enumerate(read.allow):
             if allowed not in names:
-                raise file.problem(('allow', index), unknown('route', allowed, names))
+                raise file.mistake(('allow', index), unknown('route', allowed, names))
         return cls(read.seed, tuple(read.allow), read.hold, tuple(routes))
 
 
@@ -224,12 +224,12 @@ def read_fault(file: SettingsFile, at: Location, kind: Kind) -> TransitFault:
     known = transit_faults()
     named = settings.get('kind')
     if not isinstance(named, str) or named not in known:
-        raise file.problem((*at, 'kind'), unknown('fault', named, known))
+        raise file.mistake((*at, 'kind'), unknown('fault', named, known))
     fault = file.read_as(known[named], at)
     try:
         fault.side_on(kind)
     except ValueError as error:
-        raise file.problem((*at, 'side'), str(error)) from None
+        raise file.mistake((*at, 'side'), str(error)) from None
     return fault
 
 

@@ -3,13 +3,13 @@
 import array
 import re
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from alpha_chaos.faults.base import Fields
 from alpha_chaos.transit.base import (
@@ -64,6 +64,19 @@ class FieldInjector(TransitInjector):
         if written:
             parcel = parcel.replaced(fields)
         return Strike((Passage(parcel, now_ns),), {'written': written})
+
+
+def fill(fields: Fields, values: Mapping[str, JsonValue]) -> None:
+    """Write values at their paths.
+
+    :raises AttributeError: if a field is not there, or cannot hold its value
+    """
+    for path, value in values.items():
+        for place in fields.each(path):
+            try:
+                fields.set(place, value)
+            except (AssertionError, TypeError, ValueError) as error:
+                raise AttributeError(f'{place}: {" ".join(str(error).split())}') from None
 
 
 def rewrite(fields: Fields, path: str, change: Callable[[Numbers], Numbers]) -> int:
