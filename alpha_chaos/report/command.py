@@ -61,13 +61,13 @@ def build(
         drawn = list(pictures(summary, rows, looked.safety))
         figures = {f'{item.name}.svg': item.svg.encode() for item in drawn}
         figures |= {f'{item.name}.png': item.png for item in drawn}
-        _fill(target / FIGURES, figures)
+        fill(target / FIGURES, figures)
         films = {film_name(name): film.gif for name, (_, film) in filmed.films.items()}
-        _fill(target / FILMS, films)
+        fill(target / FILMS, films)
         exported = [path.stem for path in written if path.suffix == '.csv']
         text = page(Material(summary, rows, looked, drawn, filmed, exported))
     target.mkdir(parents=True, exist_ok=True)
-    _replace(target / PAGE, text.encode())
+    replace(target / PAGE, text.encode())
     return target / PAGE
 
 
@@ -78,7 +78,7 @@ def _by_digest(
     return {row.digest: safety[row.key] for row in rows if row.digest and row.key in safety}
 
 
-def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+def fill(folder: Path, files: Mapping[str, bytes]) -> None:
     """Let a folder hold these files and no others."""
     if not files and not folder.exists():
         return
@@ -87,10 +87,10 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
         if old.is_file() and old.name not in files:
             old.unlink()  # of an earlier state of the run
     for name, content in files.items():
-        _replace(folder / name, content)
+        replace(folder / name, content)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
     """Write a file at once: whoever reads it meanwhile sees the old one or the new one."""
     draft = path.with_name(f'.{path.name}.{os.getpid()}')
     try:

@@ -163,15 +163,20 @@ class Material:
 
 def page(material: Material) -> str:
     """Return the page as HTML."""
-    environment = Environment(
+    return environment().get_template(TEMPLATE).render(_Page(material).content())
+
+
+def environment() -> Environment:
+    """Return what renders pages: every text is escaped, also what cannot be seen."""
+    made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / 'templates'),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {'shown': _shown, 'breakable': _breakable}
-    return environment.get_template(TEMPLATE).render(_Page(material).content())
+    made.filters |= {'shown': _shown, 'breakable': _breakable}
+    return made
 
 
 def episode_anchor(run_id: str, arm: str) -> str:

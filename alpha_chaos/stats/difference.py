@@ -34,7 +34,9 @@ class Difference:
     why: str = ''
 
 
-def mean_difference(values: Sequence[float], draws: Draws) -> Difference:
+def mean_difference(
+    values: Sequence[float], draws: Draws, resamples: int = RESAMPLES
+) -> Difference:
     """Return the mean of differences of anything, with its bootstrap interval.
 
     :param values: one of each distinct pair
@@ -48,7 +50,7 @@ def mean_difference(values: Sequence[float], draws: Draws) -> Difference:
     if min(values) == max(values):
         return Difference(n, mean, None, why=f'all {n} distinct pairs differ by the same')
     # Sorted, so that the order in which episodes finished does not show.
-    return Difference(n, mean, _bootstrap(tuple(sorted(values)), draws), 'bootstrap')
+    return Difference(n, mean, _bootstrap(tuple(sorted(values)), draws, resamples), 'bootstrap')
 
 
 def success_difference(pairs: Sequence[tuple[bool, bool]], draws: Draws) -> Difference:
@@ -80,13 +82,13 @@ def _within(low: float, high: float) -> Interval:
 
 
 @lru_cache(maxsize=10_000)  # few counts of pairs come up again and again
-def _bootstrap(values: tuple[float, ...], draws: Draws) -> Interval:
+def _bootstrap(values: tuple[float, ...], draws: Draws, resamples: int) -> Interval:
     from scipy.stats import bootstrap
 
     found = bootstrap(
         (np.asarray(values),),
         np.mean,
-        n_resamples=RESAMPLES,
+        n_resamples=resamples,
         batch=_BATCH,
         vectorized=True,
         confidence_level=CONFIDENCE,

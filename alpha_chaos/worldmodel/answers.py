@@ -13,7 +13,7 @@ from alpha_chaos.plugins import explain
 from alpha_chaos.worldmodel.verdict import Verdict
 
 FILE = 'journal.jsonl'
-MAX_PLAN = 100_000  # characters of a plan that are kept; files can be longer, and stay files
+MAX_PLAN = 1_000_000  # characters of a plan that are kept; one from a file can be longer
 
 Origin = Literal['baseline', 'files', 'model']
 
@@ -89,7 +89,6 @@ class Answer(Part):
     status: Literal['done', 'aborted']
     reason: Text = Field(default='', description='why it was aborted, its type first')
     plan: Text = Field(default='', description='as judged, if it is text and not too long')
-    plan_sha256: str = ''
     ended: str = Field(default='', description='why the model wrote no more')
     exchanges: tuple[Exchange, ...] = ()
     verdict: VerdictRecord | None = None

@@ -1,19 +1,21 @@
 """Plans for many tasks, judged: one verdict a task, and their sums."""
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.worldmodel.baselines import BASELINES, baseline
-from alpha_chaos.worldmodel.documents import TASKS, find_world, task_files, worlds_folder
+from alpha_chaos.worldmodel.documents import TASKS, find_world, task_files
 from alpha_chaos.worldmodel.domain import load_domain
 from alpha_chaos.worldmodel.exam import Exam
 from alpha_chaos.worldmodel.plan_text import Plan, read_plan, read_plan_file
-from alpha_chaos.worldmodel.release.data import load_release
+from alpha_chaos.worldmodel.release.data import ACTIONS, load_release
+from alpha_chaos.worldmodel.release.data import TASKS as RELEASE_TASKS
 from alpha_chaos.worldmodel.release.exam import ReleaseExam
 from alpha_chaos.worldmodel.verdict import Verdict
 from alpha_chaos.worldmodel.world import load_tasks
@@ -67,15 +69,52 @@ class Score:
         path.write_text(f'{text}\n', encoding='utf-8')
 
 
+@dataclass(frozen=True)
+class Benchmark:
+    """The tasks that plans are judged on.
+
+    :param name: of the world, or `release`
+    :param fingerprint: sha256 over the files that they are made from
+    """
+
+    name: str
+    mode: str
+    exams: Mapping[str, Exam]
+    fingerprint: str
+
+
+def open_benchmark(data: Path | None, mode: str, world: str = WORLD) -> Benchmark:
+    """Return the tasks of the public release if its folder is given, else our own.
+
+    :param mode: strict, or compat for the release
+    :raises BadSetting: if there are none, or with what is wrong with them
+    """
+    if data is not None:
+        exams = release_tasks(data, mode == 'strict')
+        files = [data / ACTIONS, *sorted((data / RELEASE_TASKS).glob('*/*_*.*'))]
+        return Benchmark('release', mode, exams, _fingerprint(data, files))
+    if mode == 'compat':
+        raise BadSetting('--mode compat judges as the public release does, so it needs --data DIR')
+    exams = own_tasks(world)
+    folder = find_world(world)
+    files = sorted(folder.rglob('*.yaml'))
+    return Benchmark(folder.name, mode, exams, _fingerprint(folder, files))
+
+
+def _fingerprint(folder: Path, files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f'{path.relative_to(folder)}\0'.encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
 def own_tasks(world: str = WORLD) -> dict[str, Exam]:
     """Return the tasks of one of our worlds.
 
+    :param world: its name, or the path of a folder
     :raises BadSetting: if there are none, or with what is wrong with them
     """
-    if not (worlds_folder() / world).is_dir():
-        raise BadSetting(
-            f'there is no world {world!r} with tasks here; --data DIR takes the release'
-        )
     folder = find_world(world)
     if next(task_files(folder), None) is None:
         raise BadSetting(f'{folder / TASKS}: there are no tasks; --data DIR takes the release')
@@ -99,14 +138,14 @@ def score(tasks: Mapping[str, Exam], plans: str) -> Score:
     :raises BadSetting: if there are no such plans
     """
     if plans in BASELINES:
-        return Score({name: exam.judge(plan) for name, exam, plan in _baseline(tasks, plans)})
+        return judged_baseline(tasks, plans)
     folder = Path(plans)
     if not folder.is_dir():
         known = ', '.join(BASELINES)
         raise BadSetting(f'--plans is one of {known}, or a folder; there is no folder {folder}')
     verdicts, missing = {}, []
     for name, exam in tasks.items():
-        path = folder / f'plan_{name}.txt'
+        path = plan_file(folder, name)
         if path.is_file():
             verdicts[name] = exam.judge(read_plan_file(path))
         else:
@@ -116,7 +155,24 @@ def score(tasks: Mapping[str, Exam], plans: str) -> Score:
     return Score(verdicts, tuple(missing))
 
 
-def _baseline(tasks: Mapping[str, Exam], kind: str) -> Iterator[tuple[str, Exam, Plan]]:
+def judged_baseline(tasks: Mapping[str, Exam], kind: str) -> Score:
+    """Return the verdicts on a baseline.
+
+    :raises BadSetting: where there are no golden plans to make it from
+    """
+    return Score({name: exam.judge(plan) for name, exam, plan in baseline_plans(tasks, kind)})
+
+
+def plan_file(folder: Path, task: str) -> Path:
+    """Return where the plan for a task is in a folder of plans."""
+    return folder / f'plan_{task}.txt'
+
+
+def baseline_plans(tasks: Mapping[str, Exam], kind: str) -> Iterator[tuple[str, Exam, Plan]]:
+    """Return name, task and plan of a baseline for each task.
+
+    :raises BadSetting: where there are no golden plans to make it from
+    """
     for name, exam in tasks.items():
         if kind != 'empty' and exam.golden is None:
             raise BadSetting(

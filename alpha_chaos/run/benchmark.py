@@ -1,0 +1,466 @@
+"""The benchmark: tasks asked in every condition and judged, beside plans nobody thought about.
+
+A run can be stopped anywhere, by anything; the same call goes on with what is missing.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+from rich.progress import Progress
+
+from alpha_chaos.catalogues import conditions as known_conditions
+from alpha_chaos.closing import Closing
+from alpha_chaos.planners.base import CompletionRequest, Sampling
+from alpha_chaos.planners.providers.base import Provider, ProviderError
+from alpha_chaos.planners.providers.cache import write_atomically
+from alpha_chaos.planners.providers.select import ProviderKind, choose
+from alpha_chaos.plugins import BadSetting, parse, unknown
+from alpha_chaos.printable import printable
+from alpha_chaos.report.wording import first_few, shown
+from alpha_chaos.run.benchmark_manifest import settle
+from alpha_chaos.run.command import DONE, HARNESS_ERRORS, INTERRUPTED
+from alpha_chaos.run.language_model import replies_folder
+from alpha_chaos.run.progress import columns
+from alpha_chaos.worldmodel.answers import (
+    MAX_PLAN,
+    Answer,
+    Answers,
+    Exchange,
+    VerdictRecord,
+    final,
+)
+from alpha_chaos.worldmodel.baselines import BASELINES
+from alpha_chaos.worldmodel.benchmark_manifest import (
+    BenchmarkManifest,
+    Model,
+    PlanFolder,
+    Tasks,
+)
+from alpha_chaos.worldmodel.exam import Exam
+from alpha_chaos.worldmodel.plan_text import read_plan, read_plan_file
+from alpha_chaos.worldmodel.prompting.condition import Condition
+from alpha_chaos.worldmodel.score import Benchmark, baseline_plans, plan_file
+
+PLANS = 'plans'  # folder of the plans that a model wrote, as `simmer score` takes them
+GIVE_UP_AFTER = 3  # tasks in a row without an answer: nobody is there any more
+BYTES_PER_TOKEN = 2.5  # fewer than any prompt of ours was seen to have
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run asks, and whom.
+
+    :param tasks: names or patterns of names; empty for all
+    :param conditions: names of prompting conditions
+    :param plans: folders of plans to be judged beside them
+    :param reply_tokens: longest reply
+    :param context_tokens: room for prompt and reply together
+    :param retries: further attempts at a task that the model did not answer
+    """
+
+    tasks: Sequence[str] = ()
+    conditions: Sequence[str] = ()
+    plans: Sequence[Path] = ()
+    llm: str = 'auto'
+    model: str = ''
+    reply_tokens: int = 2048
+    context_tokens: int = 8192
+    retries: int = 2
+
+
+@dataclass
+class Outcome:
+    """What a call has done.
+
+    :param left: plan set and task of what has no answer
+    """
+
+    left: list[tuple[str, str]] = field(default_factory=list)
+    stopped: bool = False
+
+
+def run_benchmark(
+    benchmark: Benchmark, out: Path, options: Options, console: Console, report: bool = True
+) -> int:
+    """Run a benchmark, print its result, and return the exit code.
+
+    :raises BadSetting: for anything the caller can put right
+    :raises jsonl.Busy: when another runner works in `out`
+    """
+    exams = chosen_tasks(benchmark.exams, options.tasks)
+    conditions = chosen_conditions(options.conditions)
+    folders = plan_folders(options.plans, exams, conditions)
+    say = partial(_say, console)
+    provider, model = _decide(options, out, say) if conditions else (None, None)
+    try:
+        if provider is not None:
+            check_room(provider, conditions, exams, options.context_tokens)
+        settle(
+            out,
+            BenchmarkManifest(
+                tasks=Tasks(
+                    source=benchmark.name,
+                    mode=benchmark.mode,
+                    fingerprint=benchmark.fingerprint,
+                    names=tuple(exams),
+                ),
+                conditions={condition.name: condition.model_dump() for condition in conditions},
+                plans={name: found for name, (found, _) in folders.items()},
+                model=model,
+            ),
+        )
+        outcome = Outcome()
+        with Answers(out) as answers:
+            answers.add(_judged(answers, exams, folders))
+            for answer in final(answers.answers).values():
+                if answer.origin == 'model' and answer.status == 'done':
+                    keep_plan(out, answer)  # unless a kill has prevented it, it is there
+            if provider is not None:
+                asking = _Asking(answers, provider, options, out, console)
+                asking.run(exams, conditions)
+                outcome = asking.outcome
+    finally:
+        if provider is not None:
+            provider.close()
+    if not outcome.stopped:
+        _show(out, console, report)
+    return _conclude(outcome, out, console)
+
+
+def chosen_tasks(exams: Mapping[str, Exam], wanted: Sequence[str]) -> dict[str, Exam]:
+    """Return the tasks whose names fit one of the patterns.
+
+    :raises BadSetting: for a pattern that no name fits
+    """
+    for pattern in wanted:
+        if not any(fnmatchcase(name, pattern) for name in exams):
+            raise BadSetting(unknown('task', pattern, exams))
+    return {
+        name: exam
+        for name, exam in exams.items()
+        if not wanted or any(fnmatchcase(name, pattern) for pattern in wanted)
+    }
+
+
+def chosen_conditions(wanted: Sequence[str]) -> list[Condition]:
+    """Return prompting conditions by their names, which may have a hyphen or an underscore.
+
+    :raises BadSetting: listing the names there are
+    """
+    known = known_conditions()
+    names = {kind.replace('_', '-') for kind in known}
+    for name in wanted:
+        if name.replace('_', '-') not in names:
+            raise BadSetting(unknown('condition', name, names))
+    kinds = dict.fromkeys(name.replace('-', '_') for name in wanted)
+    return [parse(known, {'kind': kind}, 'condition') for kind in kinds]
+
+
+Folders = Mapping[str, tuple[PlanFolder, Path]]
+
+
+def plan_folders(
+    paths: Iterable[Path], exams: Mapping[str, Exam], conditions: Iterable[Condition]
+) -> Folders:
+    """Return folders of plans by the names that they have in tables.
+
+    :raises BadSetting: for a folder without a plan for any of the tasks, or a name in use
+    """
+    used = {*BASELINES, *(condition.name for condition in conditions)}
+    found: dict[str, tuple[PlanFolder, Path]] = {}
+    for path in paths:
+        name = path.resolve().name
+        if name in used or name in found:
+            raise BadSetting(f'--plans {path}: there are plans called {name!r} already')
+        if not path.is_dir():
+            raise BadSetting(f'--plans {path}: there is no such folder')
+        digest = hashlib.sha256()
+        files = [file for task in exams if (file := plan_file(path, task)).is_file()]
+        if not files:
+            example = plan_file(path, next(iter(exams))).name
+            raise BadSetting(f'--plans {path}: there is no plan such as {example}')
+        for file in files:
+            digest.update(f'{file.name}\0'.encode())
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+        found[name] = (PlanFolder(folder=str(path), fingerprint=digest.hexdigest()), path)
+    return found
+
+
+def check_room(
+    provider: Provider,
+    conditions: Iterable[Condition],
+    exams: Mapping[str, Exam],
+    context_tokens: int,
+) -> None:
+    """Check that the first question of every task fits into the model.
+
+    :raises BadSetting: naming the longest prompt, and what can be done
+    """
+    longest, where, too_long = 0, '', set()
+    try:
+        room = provider.context_tokens
+    except ProviderError as error:
+        raise BadSetting(error.message) from None
+    for condition in conditions:
+        for name, exam in exams.items():
+            told, prompt = condition.opening(exam.briefing())
+            size = len(told.encode()) + len(prompt.encode())
+            if size / BYTES_PER_TOKEN > room:
+                too_long.add(name)
+            if size > longest:
+                longest, where = size, f'{name} in condition {condition.name}'
+    if too_long:
+        help_ = (
+            'give more --context'
+            if room == context_tokens
+            else f'take another model, {provider.model} has no more'
+        )
+        raise BadSetting(
+            f'the prompts of {len(too_long)} tasks may not fit into {room} tokens of prompt and '
+            f'reply; the longest, {where}, has {longest} bytes, about '
+            f'{longest / BYTES_PER_TOKEN:.0f} tokens; {help_}, or choose --tasks'
+        )
+
+
+def _decide(options: Options, out: Path, say: Callable[[str], None]) -> tuple[Provider, Model]:
+    """Find the model, before anything is asked."""
+    try:
+        choice = choose(
+            cast('ProviderKind', options.llm),
+            options.model,
+            replies=Path(replies_folder(out)),
+            long_prompts=options.context_tokens,
+        )
+        say(choice.sentence)
+        provider = choice.provider
+        return provider, Model(
+            provider=provider.name,
+            model=provider.model,
+            engine=provider.engine,
+            digest=provider.digest(),
+            reply_tokens=options.reply_tokens,
+            context_tokens=options.context_tokens,
+        )
+    except ProviderError as error:
+        raise BadSetting(error.message) from None
+
+
+def _judged(answers: Answers, exams: Mapping[str, Exam], folders: Folders) -> Iterable[Answer]:
+    """Return the verdicts on baselines and on plans from files that are not there yet."""
+    done = answers.done()
+    for kind in BASELINES:
+        able = {
+            name: exam
+            for name, exam in exams.items()
+            if (kind, name) not in done and (kind == 'empty' or exam.golden is not None)
+        }
+        for name, exam, plan in baseline_plans(able, kind):
+            yield Answer(
+                plan_set=kind,
+                task=name,
+                technique=exam.technique,
+                origin='baseline',
+                status='done',
+                plan='\n'.join(plan.lines),
+                verdict=VerdictRecord.of(exam.judge(plan)),
+            )
+    for plan_set, (_, folder) in folders.items():
+        for name, exam in exams.items():
+            path = plan_file(folder, name)
+            if (plan_set, name) not in done and path.is_file():
+                plan = read_plan_file(path)
+                yield Answer(
+                    plan_set=plan_set,
+                    task=name,
+                    technique=exam.technique,
+                    origin='files',
+                    status='done',
+                    plan=_kept('\n'.join(plan.lines)),
+                    verdict=VerdictRecord.of(exam.judge(plan)),
+                )
+
+
+def _kept(plan: str) -> str:
+    return plan if len(plan) <= MAX_PLAN else ''
+
+
+class _Dialogue:
+    """Asks the model, and keeps what was asked and said."""
+
+    def __init__(self, provider: Provider, reply_tokens: int) -> None:
+        self._provider = provider
+        self._reply_tokens = reply_tokens
+        self.exchanges: list[Exchange] = []
+
+    def ask(self, system: str, prompt: str, most_tokens: int | None) -> str:
+        """Return the reply; raises ProviderError."""
+        limit = self._reply_tokens if most_tokens is None else most_tokens
+        sampling = Sampling(max_tokens=min(self._reply_tokens, limit))
+        request = CompletionRequest(printable(system), printable(prompt), None, sampling)
+        answer = self._provider.complete(request)
+        self.exchanges.append(
+            Exchange(
+                prompt_sha256=request.prompt_sha256,
+                reply=answer.text,
+                prompt_tokens=answer.prompt_tokens,
+                completion_tokens=answer.completion_tokens,
+                wall_s=answer.wall_s,
+                done_reason=answer.done_reason,
+                cached=answer.cached,
+            )
+        )
+        return answer.text
+
+
+class _Asking:
+    """Asks for every plan that has no verdict yet, task by task."""
+
+    def __init__(
+        self, answers: Answers, provider: Provider, options: Options, out: Path, console: Console
+    ) -> None:
+        self._answers = answers
+        self._provider = provider
+        self._options = options
+        self._out = out
+        self._console = console
+        self.outcome = Outcome()
+
+    def run(self, exams: Mapping[str, Exam], conditions: Sequence[Condition]) -> None:
+        """Ask; what is there already is not asked again."""
+        done = self._answers.done()
+        jobs = [(name, condition) for name in exams for condition in conditions]
+        todo = [job for job in jobs if (job[1].name, job[0]) not in done]
+        names = ', '.join(condition.name for condition in conditions)
+        there = f'; {len(jobs) - len(todo)} are there already' if len(todo) < len(jobs) else ''
+        _say(self._console, f'{len(exams)} tasks in each of {names}{there}')
+        self.outcome.left = [(condition.name, name) for name, condition in todo]
+        silent = 0
+        try:
+            with _Display(self._console, len(jobs), len(jobs) - len(todo)) as display:
+                for name, condition in todo:
+                    answer = self._attempts(name, exams[name], condition)
+                    display.show(answer)
+                    silent = silent + 1 if answer.status == 'aborted' else 0
+                    if answer.status == 'done':
+                        self.outcome.left.remove(answer.key)
+                    if silent == GIVE_UP_AFTER:
+                        _say(self._console, f'no answer to {silent} tasks in a row: giving up')
+                        return
+        except KeyboardInterrupt:
+            self.outcome.stopped = True
+
+    def _attempts(self, name: str, exam: Exam, condition: Condition) -> Answer:
+        for _ in range(1 + self._options.retries):
+            answer = self._attempt(name, exam, condition)
+            self._answers.add([answer])
+            if answer.status == 'done':
+                keep_plan(self._out, answer)
+                break
+        return answer
+
+    def _attempt(self, name: str, exam: Exam, condition: Condition) -> Answer:
+        dialogue = _Dialogue(self._provider, self._options.reply_tokens)
+        about = {
+            'plan_set': condition.name,
+            'task': name,
+            'technique': exam.technique,
+            'origin': 'model',
+            'attempt': self._answers.next_attempt((condition.name, name)),
+        }
+        try:
+            planned = condition.plan(exam, dialogue.ask)
+        except ProviderError as error:
+            if error.code == 'context_full':
+                raise BadSetting(
+                    f'task {name} in condition {condition.name}: {error.message}; '
+                    'give more --context, or choose --tasks'
+                ) from None
+            reason = f'{error.code}: {error.message}'
+            exchanges = tuple(dialogue.exchanges)
+            return Answer(**about, status='aborted', reason=reason, exchanges=exchanges)
+        return Answer(
+            **about,
+            status='done',
+            plan=_kept(planned.text),
+            ended=planned.ended,
+            exchanges=tuple(dialogue.exchanges),
+            verdict=VerdictRecord.of(exam.judge(read_plan(planned.text))),
+        )
+
+
+def keep_plan(out: Path, answer: Answer) -> None:
+    """Write the plan of a model as a file that `simmer score` takes."""
+    path = plan_file(out / PLANS / answer.plan_set, answer.task)
+    if not path.is_file():
+        write_atomically(path, printable(answer.plan))
+
+
+class _Display(Closing):
+    """Shows what is done: a bar for people, a line an answer for logs."""
+
+    def __init__(self, console: Console, total: int, done: int) -> None:
+        self._console = console
+        self._total, self._done = total, done
+        self._bar: Progress | None = None
+        if console.is_terminal:
+            self._bar = Progress(*columns(), console=console)
+            self._task = self._bar.add_task('answers', total=total, completed=done)
+            self._bar.start()
+
+    def show(self, answer: Answer) -> None:
+        """Take one answer in."""
+        self._done += answer.status == 'done'
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done)
+        if self._bar is None or answer.status == 'aborted':
+            _say(self._console, f'{self._done}/{self._total} {_told(answer)}')
+
+    def close(self) -> None:
+        """Stop drawing."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _told(answer: Answer) -> str:
+    start = f'{answer.plan_set}/{answer.task}'
+    if answer.verdict is None:
+        return f'{start} aborted: {answer.reason}'
+    found = answer.verdict
+    counts = f'immediate {found.immediate}, latent {found.latent}'
+    return f'{start}: {found.steps} steps, {counts}{", clean" if found.clean else ""}'
+
+
+def _show(out: Path, console: Console, report: bool) -> None:
+    from alpha_chaos.report.benchmark_table import print_table
+
+    print_table(out, console)
+    if report:
+        from alpha_chaos.report.benchmark_page import build
+
+        _say(console, f'report: {build(out)}')
+
+
+def _conclude(outcome: Outcome, out: Path, console: Console) -> int:
+    if outcome.stopped:
+        _say(console, 'stopped; the same command goes on where this one ended')
+        return INTERRUPTED
+    if outcome.left:
+        names = first_few([f'{plan_set}/{task}' for plan_set, task in outcome.left], 5)
+        _say(
+            console,
+            f'{len(outcome.left)} plans are missing because the model did not answer: {names}. '
+            'The same command asks again.',
+        )
+        return HARNESS_ERRORS
+    _say(console, f'everything is in {out}: journal.jsonl, plans/, replies/')
+    return DONE
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(shown(text, console.encoding), markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,76 @@
+"""The manifest of a benchmark run, written before its first answer."""
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from alpha_chaos.plugins import BadSetting
+from alpha_chaos.run.manifest import checkout, processor, versions
+from alpha_chaos.worldmodel.answers import FILE as JOURNAL
+from alpha_chaos.worldmodel.benchmark_manifest import (
+    MANIFEST,
+    BenchmarkManifest,
+    read_manifest,
+)
+
+
+def settle(out: Path, now: BenchmarkManifest) -> BenchmarkManifest:
+    """Write the manifest of a run, or check that the folder holds this very run and add to it.
+
+    :raises BadSetting: when the folder belongs to other tasks, plans, settings or another model
+    """
+    old = read_manifest(out) if (out / MANIFEST).is_file() else None
+    if old is None and (out / JOURNAL).is_file():
+        raise BadSetting(f'{out} has a journal but no {MANIFEST}; use another --out')
+    if old is not None:
+        _check(out, old, now)
+        now = BenchmarkManifest(
+            tasks=now.tasks.model_copy(
+                update={'names': tuple(sorted({*old.tasks.names, *now.tasks.names}))}
+            ),
+            conditions={**old.conditions, **now.conditions},
+            plans={**old.plans, **now.plans},
+            model=now.model or old.model,
+        )
+    content = {
+        **now.model_dump(),
+        'versions': versions(),
+        'git': checkout(),
+        'machine': {'system': platform.platform(), 'processor': processor()},
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / MANIFEST, content)
+    return now
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    part = path.with_name(f'{MANIFEST}.{os.getpid()}.part')
+    part.write_text(json.dumps(content, indent=1) + '\n', 'utf-8')
+    part.replace(path)
+
+
+def _check(out: Path, old: BenchmarkManifest, now: BenchmarkManifest) -> None:
+    def other(what: str) -> BadSetting:
+        return BadSetting(f'{out} holds {what}; use another --out')
+
+    if (old.tasks.source, old.tasks.mode) != (now.tasks.source, now.tasks.mode):
+        raise other(f'tasks of {old.tasks.source} in mode {old.tasks.mode}')
+    if old.tasks.fingerprint != now.tasks.fingerprint:
+        raise other(f'answers to another version of the tasks of {old.tasks.source}')
+    for name, settings in now.conditions.items():
+        if name in old.conditions and old.conditions[name] != settings:
+            raise other(f'condition {name} with other settings')
+    for name, folder in now.plans.items():
+        if name in old.plans and old.plans[name].fingerprint != folder.fingerprint:
+            raise other(f'other plans called {name}')
+    if old.model is not None and now.model is not None:
+        if (old.model.provider, old.model.digest) != (now.model.provider, now.model.digest):
+            raise other(f'answers of {old.model.model} ({old.model.provider})')
+        if old.model != now.model.model_copy(update={'model': old.model.model}):
+            raise other(
+                f'answers of at most {old.model.reply_tokens} tokens, in a context of '
+                f'{old.model.context_tokens}, by {old.model.engine or "an unnamed program"}'
+            )
