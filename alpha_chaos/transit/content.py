@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
 from alpha_chaos.faults.base import Fields
+from alpha_chaos.printable import printable
 from alpha_chaos.transit.base import (
     Need,
     Parcel,
@@ -67,16 +68,29 @@ class FieldInjector(TransitInjector):
 
 
 def fill(fields: Fields, values: Mapping[str, JsonValue]) -> None:
-    """Write values at their paths.
+    """Write values at their paths: numbers, texts, true and false.
 
-    :raises AttributeError: if a field is not there, or cannot hold its value
+    :raises AttributeError: if a field is not there, or cannot hold its value; messages themselves
+        take anything and fail, or worse, when they are serialised
     """
     for path, value in values.items():
         for place in fields.each(path):
-            try:
-                fields.set(place, value)
-            except (AssertionError, TypeError, ValueError) as error:
-                raise AttributeError(f'{place}: {" ".join(str(error).split())}') from None
+            before = fields.get(place)
+            if not _holds(fields, place, before, value):
+                kind = type(before).__name__
+                raise AttributeError(f'{place} cannot hold {value!r}: it is of type {kind}')
+            fields.set(place, value)
+
+
+def _holds(fields: Fields, place: str, before: Any, value: JsonValue) -> bool:
+    if isinstance(before, bool) or isinstance(value, bool):
+        return isinstance(before, bool) and isinstance(value, bool)
+    if isinstance(before, str):
+        return isinstance(value, str) and printable(value) == value
+    if isinstance(before, int | np.integer):
+        return isinstance(value, int) and _fitting(fields, place, before, value) == value
+    fits = isinstance(value, float) or (isinstance(value, int) and abs(value) <= LARGEST)
+    return isinstance(before, float | np.floating) and fits
 
 
 def rewrite(fields: Fields, path: str, change: Callable[[Numbers], Numbers]) -> int:
