@@ -84,6 +84,10 @@ class SettingsFile:
         """Return the error to raise about the setting at `location`."""
         return BadSetting(f'{self.path}, line {self._line(location)}: {text}')
 
+    def mistake(self, location: Location, text: str) -> BadSetting:
+        """Return the error to raise about the setting at `location`, which the text names too."""
+        return self.problem(location, _spelled(location, text))
+
     def read_as(self, model: type[M], at: Location = ()) -> M:
         """Return the content, or the part of it at a location, as a `model`.
 

@@ -18,8 +18,10 @@ from alpha_chaos.transit.config import Qos
 DEPTH = 1000
 
 
-def incoming(found: Sequence[QoSProfile], wanted: Qos) -> QoSProfile:
+def incoming(found: Sequence[QoSProfile], wanted: Qos, publishers: int) -> QoSProfile:
     """Return what to ask for, so that all of these publishers are heard.
+
+    :param publishers: how many have latched something, at most, at a time
 
     A stricter request than a publisher's offer would not be met, and this one asks for no deadline
     and no sign of life: whoever listens behind the relay does.
@@ -34,15 +36,15 @@ def incoming(found: Sequence[QoSProfile], wanted: Qos) -> QoSProfile:
         history=HistoryPolicy.KEEP_ALL
         if wanted.history == 'keep_all'
         else HistoryPolicy.KEEP_LAST,
-        depth=wanted.depth or (max(1, len(found)) if latched else DEPTH),
+        depth=wanted.depth or (publishers if latched else DEPTH),
         reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
         durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
     )
 
 
-def outgoing(found: Sequence[QoSProfile], wanted: Qos) -> QoSProfile:
+def outgoing(found: Sequence[QoSProfile], wanted: Qos, publishers: int) -> QoSProfile:
     """Return what to offer: what these publishers all do."""
-    profile = incoming(found, wanted)
+    profile = incoming(found, wanted, publishers)
     if found:
         profile.deadline = max(one.deadline for one in found)
         profile.lifespan = min(one.lifespan for one in found)

@@ -69,8 +69,7 @@ class Lane:
 
     def pump(self, now_ns: int) -> None:
         """Let go what is due."""
-        due_ns = self.stack.due_ns
-        if due_ns is not None and due_ns <= now_ns:
+        if self.stack.is_due(now_ns):
             self.leave(self.stack.pump(now_ns))
 
     def leave(self, passages: Sequence[Passage]) -> None:

@@ -57,6 +57,7 @@ class Ear:
         self._hear = hear
         self._subscription: Any = None
         self.kind: Any = None  # type of the messages, once known
+        self._most = 0  # publishers at a time
         self._made: Any = None  # what it was made for: type, QoS
 
     def look(self) -> None:
@@ -72,17 +73,23 @@ class Ear:
                 self.topic, f'is published as {" and as ".join(types)}; give its type in the file'
             )
             return
-        profiles = [one.qos_profile for one in found]
-        wanted = (types[0], incoming(profiles, self._qos), outgoing(profiles, self._qos))
+        # One that has gone is still counted: opening anew would forget what is latched.
+        self._most = max(self._most, len(found))
+        offered = [one.qos_profile for one in found]
+        wanted = (
+            types[0],
+            incoming(offered, self._qos, self._most),
+            outgoing(offered, self._qos, self._most),
+        )
         if wanted == self._made:
             return
         try:
             kind = load_part(types[0])
-        except BadSetting as error:
+            self.close()
+            self._open(kind, *wanted[1:])
+        except (BadSetting, _RCLError) as error:  # and looks again: who is in the way may go
             self._relay.problem(self.topic, str(error))
             return
-        self.close()
-        self._open(kind, *wanted[1:])
         self._made = wanted
 
     @property
@@ -98,9 +105,10 @@ class Ear:
 
     def close(self) -> None:
         """Hear no more."""
+        self._made = None
         if self._subscription is not None:
             self._relay.node.destroy_subscription(self._subscription)
-            self._subscription = self._made = None
+            self._subscription = None
 
 
 class TopicLeg(Ear):
@@ -168,7 +176,7 @@ class CallLeg:
             return
         try:
             self._open(load_part(types[0]))
-        except BadSetting as error:
+        except (BadSetting, _RCLError) as error:
             self._relay.problem(self.name, str(error))
 
     def _open(self, kind: Any) -> None:

@@ -6,6 +6,9 @@ Times are whole nanoseconds of the relay's clock.
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 NANOSECONDS = 10**9
+# Forgiven where times are compared: 44/240 s is, in nanoseconds, one less than 1/240 s after
+# 43/240 s, and a lag of one step would take two.
+ROUNDING_NS = 1
 YEAR_S = 366 * 24 * 3600.0  # no duration is longer, so that every time fits into 64 bits
 
 
@@ -87,7 +90,7 @@ class Gate:
         """Tell whether the fault may strike the message that comes now; ask once a message."""
         if self._since_ns is None:
             return False
-        elapsed_ns = now_ns - self._since_ns
+        elapsed_ns = now_ns + ROUNDING_NS - self._since_ns
         if elapsed_ns < self._begins_ns:
             return False
         if self._ends_ns is not None and elapsed_ns >= self._ends_ns:

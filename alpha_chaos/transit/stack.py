@@ -7,11 +7,13 @@ the time it was due, however late the caller looks, so that decisions depend on 
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from alpha_chaos.faults.base import Decision
 from alpha_chaos.transit.base import Parcel, Passage, TransitInjector
+from alpha_chaos.transit.schedule import ROUNDING_NS
 
 Make = Callable[[int], TransitInjector]  # a fresh injector, armed at this time
 
@@ -146,10 +148,16 @@ class Stack:
         self._pass(0, parcel, now_ns, out)
         return out
 
+    def is_due(self, now_ns: int) -> bool:
+        """Tell whether something leaves at this time, or should have before."""
+        due_ns = self.due_ns
+        return due_ns is not None and due_ns <= now_ns + ROUNDING_NS
+
     def pump(self, now_ns: int) -> list[Passage]:
         """Return what was due until now."""
         out: list[Passage] = []
-        while (due_ns := self.due_ns) is not None and due_ns <= now_ns:
+        while self.is_due(now_ns):
+            due_ns = cast(int, self.due_ns)
             self._work = 0
             if self._held and self._held[0].due_ns == due_ns:
                 entry = heapq.heappop(self._held)
