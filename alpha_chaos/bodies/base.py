@@ -194,8 +194,22 @@ class Nudge(BaseModel):
         return displacement_m
 
 
+@dataclass(frozen=True)
+class RobotModel:
+    """What a robot looks like, for viewers.
+
+    :param urdf: file, or the name of one that comes with PyBullet
+    :param base_position_m: in the world frame
+    """
+
+    urdf: str
+    base_position_m: Vector
+
+
 class Body(Plugin):
     """Settings of a robot and its scene."""
+
+    robot: ClassVar[RobotModel | None] = None  # there is none to be seen
 
     @property
     @abstractmethod

@@ -17,6 +17,7 @@ from alpha_chaos.bodies.base import (
     Vector,
     World,
 )
+from alpha_chaos.colours import COLOURS, colour_of
 
 # Every state without contacts shares these; numpy refuses to write to them.
 _NO_INDICES: NDArray[np.int32] = np.empty(0, np.int32)
@@ -26,14 +27,6 @@ _NO_FORCES.flags.writeable = False
 
 NUDGE_STEPS = 24  # 0.1 s: a hand's push, and not faster than the block can be pushed over
 
-# Of pictures only: the models have other colours, or none.
-_COLOURS = {
-    'red': (0.85, 0.15, 0.12, 1.0),
-    'green': (0.10, 0.60, 0.25, 1.0),
-    'blue': (0.12, 0.35, 0.80, 1.0),
-    'yellow': (1.0, 0.80, 0.0, 1.0),
-}
-_GREY = (0.5, 0.5, 0.5, 1.0)
 _SKY = (232, 236, 241)
 
 
@@ -219,14 +212,15 @@ class BulletWorld(World):
         :param zone_m: where the centre of a block belongs
         """
         for name, block in zip(self.object_names, self._objects, strict=True):
-            colour = _COLOURS.get(name, _GREY)
-            self._call('changeVisualShape', block, -1, rgbaColor=colour, textureUniqueId=-1)
+            self._call(
+                'changeVisualShape', block, -1, rgbaColor=colour_of(name), textureUniqueId=-1
+            )
         disc = self._call(
             'createVisualShape',
             self._bullet.GEOM_CYLINDER,
             radius=radius_m,
             length=0.002,
-            rgbaColor=_COLOURS['yellow'],
+            rgbaColor=COLOURS['yellow'],
         )
         x, y, _ = zone_m
         surface_m = self._call('rayTest', zone_m, (x, y, 0.0))[0][3][2]  # of what is below it

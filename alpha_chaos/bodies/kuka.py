@@ -15,6 +15,7 @@ from alpha_chaos.bodies.base import (
     Block,
     EndEffector,
     GripOutcome,
+    RobotModel,
     Tabletop,
 )
 from alpha_chaos.bodies.bullet import BulletWorld, check_object, checked_grip, checked_vector
@@ -24,6 +25,7 @@ STEP_PERIOD_S = 1 / 240
 GRAVITY_M_S2 = -9.8
 ENGINE = {'numSolverIterations': 150, 'deterministicOverlappingPairs': 1, 'useSplitImpulse': 1}
 
+URDF = 'kuka_iiwa/model.urdf'
 TABLE_POSITION_M = (0.6, 0.0, 0.0)
 ARM_POSITION_M = (0.0, 0.0, 0.0)
 CUBE_EDGE_M = 0.05  # of cube_small.urdf
@@ -48,6 +50,7 @@ class Kuka(Tabletop):
     """
 
     block_edge_m: ClassVar[float] = CUBE_EDGE_M * CUBE_SCALING
+    robot: ClassVar[RobotModel | None] = RobotModel(URDF, ARM_POSITION_M)
 
     kind: Literal['kuka'] = 'kuka'
     blocks: tuple[Block, ...] = Field(
@@ -85,7 +88,7 @@ class KukaWorld(BulletWorld):
         table = self._call('loadURDF', 'table/table.urdf', TABLE_POSITION_M)
         if body.table_friction is not None:
             self._call('changeDynamics', table, -1, lateralFriction=body.table_friction)
-        self._load_arm('kuka_iiwa/model.urdf', ARM_POSITION_M)
+        self._load_arm(URDF, ARM_POSITION_M)
         # Before the blocks: applied after them the arm strikes them differently, and the
         # published results of the unreachable target do not come out.
         for link in range(-1, self._call('getNumJoints', self._arm)):

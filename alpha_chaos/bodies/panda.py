@@ -17,6 +17,7 @@ from alpha_chaos.bodies.base import (
     EndEffector,
     GripOutcome,
     Quaternion,
+    RobotModel,
     Tabletop,
     Vector,
 )
@@ -81,6 +82,7 @@ class Panda(Tabletop):
     """
 
     block_edge_m: ClassVar[float] = CUBE_EDGE_M
+    robot: ClassVar[RobotModel | None] = RobotModel(URDF, ARM_POSITION_M)
     arm_model: ClassVar[ArmModel] = ArmModel(
         URDF, ARM_POSITION_M, END_EFFECTOR_LINK, HOME_RAD, TOOL_DOWN
     )
