@@ -8,15 +8,28 @@ import time
 from collections.abc import Callable, Iterable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from pydantic import Field
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from alpha_chaos.health import Condition
 from alpha_chaos.nodes import endpoints, qos
+from alpha_chaos.nodes.params import Params
 
 TOPIC = '/diagnostics'  # the same in every namespace (REP 107)
 NO_HARDWARE = 'none'
 _SYSTEM = Clock(clock_type=ClockType.SYSTEM_TIME)
+
+
+class WatchedParams(Params):
+    """Parameters of every node that tells its health."""
+
+    diagnostics_period: float = Field(
+        1.0,
+        ge=0,
+        le=3600,
+        description='between two messages on /diagnostics, in wall time [s]; 0: none',
+    )
 
 
 class Diagnostics:

@@ -22,9 +22,9 @@ from alpha_chaos.health import Condition, Received, Sent, Streams, attempt_condi
 from alpha_chaos.msg import TopicCount
 from alpha_chaos.nodes import endpoints, qos
 from alpha_chaos.nodes.attempt_logger import AttemptLogger
-from alpha_chaos.nodes.diagnostics import NO_HARDWARE, Diagnostics
+from alpha_chaos.nodes.diagnostics import NO_HARDWARE, Diagnostics, WatchedParams
 from alpha_chaos.nodes.flow import Respond, deferred_service
-from alpha_chaos.nodes.params import Params, declare
+from alpha_chaos.nodes.params import declare
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.printable import printable
 from alpha_chaos.srv import AwaitCount, Finish, Reset
@@ -34,19 +34,13 @@ from alpha_chaos.srv import AwaitCount, Finish, Reset
 PUBLISH_TRIES = 100
 
 
-class EpisodeParams(Params):
+class EpisodeParams(WatchedParams):
     """Parameters every node has."""
 
     expect: list[str] = Field(
         [],
         description="what must be connected before an attempt begins: 'topic=subscribers', as "
         'alpha_chaos.graph derives them',
-    )
-    diagnostics_period: float = Field(
-        1.0,
-        ge=0,
-        le=3600,
-        description='between two messages on /diagnostics, in wall time [s]; 0: none',
     )
 
 

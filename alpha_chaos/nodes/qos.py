@@ -20,7 +20,15 @@ LATCHED = QoSProfile(
 # For people who watch: the newest, and whoever is slow loses the rest.
 VIEW = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
-    depth=10,
+    depth=100,
     reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+
+# A look at a fast stream, which must not wait for whoever looks.
+GLANCE = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
     durability=DurabilityPolicy.VOLATILE,
 )

@@ -48,7 +48,7 @@ def test_what_is_only_watched_may_be_delivered_in_any_way(stage):
     assert found.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
     # And what the others get is what it was.
     assert qos.VIEW.reliability == ReliabilityPolicy.RELIABLE
-    assert qos.VIEW.depth == 10
+    assert qos.VIEW.depth == 100
 
 
 def test_what_can_be_overridden_is_listed_and_read_only(stage):
