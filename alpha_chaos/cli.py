@@ -145,6 +145,10 @@ def episode(
         float,
         typer.Option(min=0, help='1 shows the episode at its own pace, 0 as fast as possible.'),
     ] = 0.0,
+    view: Annotated[
+        bool,
+        typer.Option('--view', help='Publish markers and the robot for RViz and Foxglove, too.'),
+    ] = False,
 ) -> None:
     """Run one episode, show what happens, and keep it beside earlier ones."""
     from alpha_chaos.run.command import run_one
@@ -159,6 +163,7 @@ def episode(
             model=model,
             composed=composition,
             speed=speed,
+            view=view,
             driver=driver,
             console=Console(),
         )

@@ -14,6 +14,7 @@ PLANNERS = ('oracle_planner', 'llm_planner')
 RELAY = 'fault_relay'
 RECORDER = 'recorder'
 GUARD = 'plan_guard'
+VISUALIZATION = 'visualization'
 DRIVER = 'sim'  # unless another one is asked for
 # What `ros2 run alpha_chaos` starts; those after the supervisor are for graphs of other people's,
 # for recordings, or in place of one of the others.
@@ -32,6 +33,7 @@ EXECUTABLES = (
     'detections_perception',
     'joint_trajectory_driver',
     'mock_driver',
+    'visualization',
 )
 
 ACTION_PARTS = ('send_goal', 'cancel_goal', 'get_result', 'feedback', 'status')
@@ -89,6 +91,7 @@ class NodeSpec:
     name: str
     parameters: dict[str, bool | int | float | str | list[str]] = field(default_factory=dict)
     remappings: tuple[tuple[str, str], ...] = ()
+    needed: bool = True  # without it there is no result
 
     @property
     def executable(self) -> str:
@@ -152,6 +155,16 @@ def topics(relay: bool = True, driver: str = DRIVER, guard: bool = False) -> tup
     return tuple(found)
 
 
+def views() -> tuple[Topic, ...]:
+    """Return what is there to be looked at; it is neither counted nor recorded."""
+    return (
+        Topic('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', 'every node'),
+        Topic('/tf', 'tf2_msgs/msg/TFMessage', VISUALIZATION),
+        Topic('markers', 'visualization_msgs/msg/MarkerArray', VISUALIZATION, latched=True),
+        Topic('robot_description', 'std_msgs/msg/String', VISUALIZATION, latched=True),
+    )
+
+
 def routes(planners: Iterable[str] = PLANNERS) -> tuple[Route, ...]:
     """Return the boundaries that can be attacked."""
     return (
@@ -171,12 +184,14 @@ def episode_graph(
     replies: str = '',
     driver: str = DRIVER,
     guard: bool = False,
+    view: bool = False,
 ) -> Graph:
     """Return the nodes that run an episode with one of `planners`.
 
     :param driver: a driver plug-in that takes part in episodes; its node has the same name
     :param guard: with the node that checks plans before they are carried out
     :param replies: folder of recorded replies of language models, empty for the user's
+    :param view: with the node that shows the episode to viewers
     """
     if unknown := sorted(set(planners) - set(PLANNERS)):
         raise ValueError(f'unknown planner nodes {unknown}; known: {", ".join(PLANNERS)}')
@@ -217,6 +232,8 @@ def episode_graph(
         if name == 'llm_planner':
             parameters['replies'] = replies
         nodes.append(NodeSpec(name, parameters, remap(name)))
+    if view:
+        nodes.append(NodeSpec(VISUALIZATION, needed=False))
     supervisor = NodeSpec(
         'supervisor',
         {

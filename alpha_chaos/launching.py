@@ -114,7 +114,7 @@ def episode(context: LaunchContext) -> list[Any]:
     :raises BadSetting: for anything that the caller can put right
     """
     given = _given(cli.episode, context)
-    composed = given.pop('composition') == _choice(True)
+    composed, view = (given.pop(name) == _choice(True) for name in ('composition', 'view'))
     speed = _number('speed', given.pop('speed'))
     experiment = Experiment.load(given['experiment'])
     if given['driver']:
@@ -127,6 +127,7 @@ def episode(context: LaunchContext) -> list[Any]:
         replies=replies_folder(Path(given['out'])),
         driver=experiment.driver.kind,
         guard=arm.guard != 'off',
+        view=view,
     )
     nodes = [
         replace(spec, parameters={**spec.parameters, **given, 'speed': speed})
@@ -155,7 +156,7 @@ def _node(spec: NodeSpec, over: str = '') -> Node:
         executable=spec.executable,
         name=spec.name,
         ros_arguments=[*_log_level(), *spec.ros_arguments()],
-        on_exit=_watch(spec.name, over),
+        on_exit=_watch(spec.name, over) if spec.needed else None,
         **_process(),
     )
 

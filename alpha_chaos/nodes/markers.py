@@ -10,9 +10,10 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
+from alpha_chaos.bodies.base import Vector
 from alpha_chaos.colours import COLOURS, GREY, Colour, colour_of
 from alpha_chaos.msg import SafetyEvent, StepState, WorldDescription
-from alpha_chaos.nodes.convert import Vector, point, vector
+from alpha_chaos.nodes.convert import point, vector
 
 TARGET_M = 0.02  # diameter
 TEXT_M = 0.025  # height of a letter
@@ -20,6 +21,7 @@ LINE_M = 0.003
 APART_M = 1e-6  # targets that are nearer are the same
 CONTACT_M = (0.01, 0.05)  # diameter of the gentlest contact, and of one of the force below
 STRONG_N = 3000.0  # what the paper calls violent
+KEPT = 100  # targets, and safety events; of more the newest
 # What `peak` of an event is measured in.
 UNITS = {'violent_contact': 'N', 'out_of_workspace': 'm'}
 
@@ -46,6 +48,20 @@ class Picture:
     links: Mapping[int, Vector] = field(default_factory=dict)
     targets: dict[int, Target] = field(default_factory=dict)
     violations: list[tuple[SafetyEvent, Vector]] = field(default_factory=list)
+
+    def target(self, number: int) -> Target:
+        """Return the target of a motion."""
+        found = self.targets.setdefault(number, Target())
+        if len(self.targets) > KEPT:
+            del self.targets[min(self.targets)]
+        return found
+
+    def violated(self, event: SafetyEvent) -> None:
+        """Keep an event and where its block is now; without a block there is no place."""
+        place = self.block(event.key)
+        if place is not None:
+            self.violations.append((event, place))
+            del self.violations[:-KEPT]
 
     def block(self, name: str) -> Vector | None:
         """Return where a block is, None if nobody has said."""

@@ -26,7 +26,7 @@ from alpha_chaos.nodes.attempt_logger import AttemptLogger
 from alpha_chaos.nodes.convert import vector
 from alpha_chaos.nodes.diagnostics import Diagnostics, WatchedParams
 from alpha_chaos.nodes.interfaces import load
-from alpha_chaos.nodes.markers import Picture, Target, complete
+from alpha_chaos.nodes.markers import Picture, complete
 from alpha_chaos.nodes.params import declare
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import BadSetting
@@ -84,7 +84,7 @@ class VisualizationNode(Node):
     # -- what is heard
 
     def _on_world(self, world: WorldDescription) -> None:
-        self._picture, self._step, self._changed = Picture(world), b'', True
+        self._picture, self._changed = Picture(world), True
         self._tree = self._describe(world)
 
     def _on_step(self, data: bytes) -> None:
@@ -94,10 +94,8 @@ class VisualizationNode(Node):
         if self._picture is None or event.episode_id != self.episode_id:
             return
         self._take_step()
-        place = self._picture.block(event.key)
-        if place is not None:
-            self._picture.violations.append((event, place))
-            self._changed = True
+        self._picture.violated(event)
+        self._changed = True
 
     def _on_exchange(self, exchange: Exchange) -> None:
         picture = self._picture
@@ -110,7 +108,7 @@ class VisualizationNode(Node):
         except Exception as error:  # whatever its decoder makes of bytes that are no goal
             self.get_logger().warning(f'a goal cannot be read: {error}', once=True)
             return
-        target = picture.targets.setdefault(int(exchange.sequence), Target())
+        target = picture.target(int(exchange.sequence))
         place = vector(goal.target.pose.position)
         if exchange.side == 'client':
             target.requested = place

@@ -110,6 +110,7 @@ def run_one(
     model: str,
     composed: bool,
     speed: float,
+    view: bool = False,
     driver: str | None = None,
     console: Console,
 ) -> int:
@@ -133,6 +134,7 @@ def run_one(
         composed=composed,
         replies=replies_folder(out),
         again=True,
+        view=view,
         tell=partial(_say, console),
     )
     told: list[Row] = []

@@ -42,6 +42,7 @@ class Options:
     :param limit_s: wall-clock time after which an attempt is given up
     :param replies: folder of recorded replies of language models
     :param again: run episodes that have a result, too
+    :param view: with the node that shows an episode to viewers
     :param tell: is told what an attempt is doing, while it does it
     """
 
@@ -52,6 +53,7 @@ class Options:
     limit_s: float = 600.0
     replies: str = ''
     again: bool = False
+    view: bool = False
     tell: Callable[[str], None] = lambda text: None
 
 
@@ -192,8 +194,14 @@ class _Matrix:
         if self._options.isolation == 'episode':
             nodes, guarded = [_planner_node(episode)], episode.guard != 'off'
         driver = str(episode.driver['kind'])
-        graph = episode_graph(nodes, replies=self._options.replies, driver=driver, guard=guarded)
-        return _Running(self._forks, graph, self._domains, self._out, self._options.composed)
+        options = self._options
+        graph = episode_graph(
+            nodes, replies=options.replies, driver=driver, guard=guarded, view=options.view
+        )
+        running = _Running(self._forks, graph, self._domains, self._out, options.composed)
+        if options.view:
+            options.tell(f'to be watched on ROS_DOMAIN_ID={running.domain}')
+        return running
 
     def _attempt(
         self, graph: '_Running', job: Job
@@ -231,8 +239,8 @@ class _Running:
         self, forks: Any, graph: Graph, domains: Domains, out: Path, composed: bool
     ) -> None:
         self._domains = domains
-        self._domain = domains.claim()
-        self.processes = GraphProcesses(forks, graph, self._domain, out / 'nodes.log', composed)
+        self.domain = domains.claim()
+        self.processes = GraphProcesses(forks, graph, self.domain, out / 'nodes.log', composed)
 
     def grown(self) -> bool:
         done = self.processes.answered
@@ -240,7 +248,7 @@ class _Running:
 
     def end(self) -> None:
         self.processes.stop()
-        self._domains.free(self._domain)
+        self._domains.free(self.domain)
 
 
 def _planner_node(episode: Episode) -> str:

@@ -190,6 +190,7 @@ class GraphProcesses:
         self._connection, theirs = forks.Pipe()
         self.processes: dict[str, ForkServerProcess] = {}
         self.answered = 0
+        self._needed: list[str] = []
         groups: list[Sequence[NodeSpec]] = (
             [graph.nodes] if composed else [[node] for node in graph.nodes]
         )
@@ -204,6 +205,8 @@ class GraphProcesses:
             )
             process.start()
             self.processes[name] = process
+            if any(node.needed for node in group):
+                self._needed.append(name)
         theirs.close()
 
     def run(
@@ -223,7 +226,7 @@ class GraphProcesses:
             self._connection.send(job)
         except OSError:
             raise NodeDied(self._dead() or 'supervisor (connection lost)') from None
-        sentinels = [process.sentinel for process in self.processes.values()]
+        sentinels = [self.processes[name].sentinel for name in self._needed]
         deadline = time.monotonic() + limit_s
         while time.monotonic() < deadline:
             ready = wait([self._connection, *sentinels], LOOK_S)
@@ -272,9 +275,9 @@ class GraphProcesses:
     def _dead(self) -> str:
         time.sleep(0.05)  # so that all that died together are seen, not the first alone
         dead = [
-            f'{name} ({_how(process.exitcode)})'
-            for name, process in self.processes.items()
-            if process.exitcode is not None
+            f'{name} ({_how(self.processes[name].exitcode)})'
+            for name in self._needed
+            if self.processes[name].exitcode is not None
         ]
         return ', '.join(dead)
 
