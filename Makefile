@@ -42,7 +42,7 @@ test: setup ## format, lint, types, tests; every check runs, and any failure fai
 	$(bin)/ruff check . || failed="$$failed lint"; \
 	$(bin)/mypy --strict alpha_chaos || failed="$$failed types"; \
 	[ -z "$$failed" ] || echo "make test will fail because of:$$failed"; \
-	$(bin)/python -m pytest && [ -z "$$failed" ]
+	$(bin)/python -m pytest -n logical --maxprocesses 4 --dist loadfile && [ -z "$$failed" ]
 
 .PHONY: format
 format: setup ## let ruff lay out the code and sort the imports
