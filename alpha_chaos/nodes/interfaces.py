@@ -7,6 +7,13 @@ from typing import Any
 
 from alpha_chaos.plugins import BadSetting
 
+# The parts of an action's type, by how ROS calls them.
+_PARTS = {
+    '_SendGoal': 'SendGoalService',
+    '_GetResult': 'GetResultService',
+    '_FeedbackMessage': 'FeedbackMessage',
+}
+
 
 def load(name: str) -> Any:
     """Return the class of an interface: 'alpha_chaos/msg/StepState'.
@@ -23,6 +30,17 @@ def load(name: str) -> Any:
         return getattr(importlib.import_module(f'{package}.{kind}'), short)
     except (ImportError, AttributeError):
         raise BadSetting(f'interface {name!r} is not installed') from None
+
+
+def load_part(name: str) -> Any:
+    """Return the class of an interface, or of a part of an action ('…/action/Move_SendGoal').
+
+    :raises BadSetting: for one that is not installed
+    """
+    for suffix, part in _PARTS.items():
+        if '/action/' in name and name.endswith(suffix):
+            return getattr(load(name.removesuffix(suffix)).Impl, part)
+    return load(name)
 
 
 def full_name(message: Any) -> str:

@@ -4,40 +4,20 @@ A topic is one topic leg, a service one call leg. An action is three services an
 passes as these: goal numbers, refusals and states reach the client as the server gave them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.serialization import deserialize_message, serialize_message
 
-from alpha_chaos.nodes.flow import Respond, deferred_service
-from alpha_chaos.nodes.interfaces import load
+from alpha_chaos.nodes.interfaces import load_part
 from alpha_chaos.nodes.mirrored_qos import incoming, outgoing
+from alpha_chaos.nodes.relay_calls import CallLeg, Graph
 from alpha_chaos.nodes.relay_lane import Host, Lane, Relay
 from alpha_chaos.plugins import BadSetting
-from alpha_chaos.transit.base import SIDES_OF, Passage
+from alpha_chaos.transit.base import SIDES_OF
 from alpha_chaos.transit.config import Qos, Route
 
-# The parts of an action's type, by how ROS calls them.
-_PARTS = {
-    '_SendGoal': 'SendGoalService',
-    '_GetResult': 'GetResultService',
-    '_FeedbackMessage': 'FeedbackMessage',
-}
 _RCLError = rclpy_implementation.RCLError
-
-Graph = Mapping[str, Sequence[str]]  # types of services, by name
-
-
-def load_part(name: str) -> Any:
-    """Return the class of an interface, or of a part of an action ('…/action/Move_SendGoal').
-
-    :raises BadSetting: for one that is not installed
-    """
-    for suffix, part in _PARTS.items():
-        if '/action/' in name and name.endswith(suffix):
-            return getattr(load(name.removesuffix(suffix)).Impl, part)
-    return load(name)
 
 
 class Ear:
@@ -147,82 +127,6 @@ class TopicLeg(Ear):
             self._relay.problem(self._output, f'a message is lost: {error}')
 
 
-class CallLeg:
-    """Passes a service on under another name.
-
-    :param type: name of the type, empty to find it in the graph
-    """
-
-    def __init__(
-        self, relay: Relay, requests: Lane, responses: Lane, name: str, output: str, type: str
-    ) -> None:
-        self.name = name
-        self._relay = relay
-        self._requests = requests
-        self._responses = responses
-        self._output = output
-        self._type = type
-        self._client: Any = None
-        self._server: Any = None
-
-    def look(self, graph: Graph) -> None:
-        """Look who serves it, and open once somebody does."""
-        if self._client is not None:
-            return
-        types = graph.get(self.name, ())
-        if self._type:
-            types = [self._type] if self._type in types else []
-        if not types:
-            return
-        try:
-            self._open(load_part(types[0]))
-        except (BadSetting, _RCLError) as error:
-            self._relay.problem(self.name, str(error))
-
-    def _open(self, kind: Any) -> None:
-        node = self._relay.node
-        self._client = node.create_client(kind, self.name)
-        self._requests.open(kind.Request, self._forward_parcel, kind.Response)
-        self._responses.open(kind.Response, self._answer_parcel)
-        self._server = deferred_service(node, kind, self._output, self._on_request)
-
-    def close(self) -> None:
-        """Serve no more."""
-        if self._client is not None:
-            self._relay.node.destroy_service(self._server)
-            self._relay.node.destroy_client(self._client)
-            self._client = self._server = None
-
-    def _on_request(self, request: Any, _: Any, respond: Respond) -> None:
-        self._requests.sequence += 1
-        if self._requests.stack.idle:
-            self._forward(request, respond)
-        else:
-            self._requests.take(serialize_message(request), respond)
-
-    def _forward_parcel(self, passage: Passage) -> None:
-        if passage.answer is not None:
-            self._on_response(passage.answer, passage.parcel.call)
-        else:
-            data = passage.parcel.data
-            self._forward(deserialize_message(data, self._requests.kind), passage.parcel.call)
-
-    def _forward(self, request: Any, respond: Respond) -> None:
-        future = self._client.call_async(request)
-        future.add_done_callback(lambda done: self._on_response(done.result(), respond))
-
-    def _on_response(self, response: Any, respond: Respond) -> None:
-        self._responses.sequence += 1
-        if self._responses.stack.idle:
-            respond(response)
-        else:
-            self._responses.take(serialize_message(response), respond)
-
-    def _answer_parcel(self, passage: Passage) -> None:
-        data = passage.parcel.data
-        passage.parcel.call(deserialize_message(data, self._responses.kind))
-
-
 class OpenRoute:
     """A route at work: its lanes, by side, and the legs that feed them.
 
@@ -235,14 +139,14 @@ class OpenRoute:
         self.lanes = {side: Lane(relay, route, side) for side in SIDES_OF[route.kind]}
         lanes = self.lanes
         self._topics: list[TopicLeg] = []
-        self._calls: list[CallLeg] = []
+        self.calls: list[CallLeg] = []
 
         def topic(lane: Lane, part: str, type: str) -> None:
             self._topics.append(TopicLeg(relay, lane, source + part, output + part, type))
 
         def call(requests: Lane, responses: Lane, part: str, type: str) -> None:
             leg = CallLeg(relay, requests, responses, source + part, output + part, type)
-            self._calls.append(leg)
+            self.calls.append(leg)
 
         if route.kind == 'topic':
             topic(lanes['message'], '', route.type)
@@ -276,12 +180,12 @@ class OpenRoute:
         """
         for topic in self._topics:
             topic.look()
-        for call in self._calls:
+        for call in self.calls:
             call.look(graph)
 
     def close(self) -> None:
         """Pass nothing any more."""
         for topic in self._topics:
             topic.close()
-        for call in self._calls:
+        for call in self.calls:
             call.close()
