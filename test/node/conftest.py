@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import rclpy
+import rclpy.logging
 from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
@@ -37,6 +38,8 @@ class Stage:
         os.environ.update(environment(domain))
         self.context = Context()
         rclpy.init(args=[], context=self.context, domain_id=domain)
+        # The process keeps the level that whoever was here before has asked for.
+        rclpy.logging.set_logger_level('', rclpy.logging.LoggingSeverity.INFO)
         self.executor = EventsExecutor(context=self.context)
         self.nodes: list[Node] = []
         self._clients: dict[str, Any] = {}
