@@ -338,7 +338,10 @@ class _Asking:
         todo = [job for job in jobs if (job[1].name, job[0]) not in done]
         names = ', '.join(condition.name for condition in conditions)
         there = f'; {len(jobs) - len(todo)} are there already' if len(todo) < len(jobs) else ''
-        _say(self._console, f'{len(exams)} tasks in each of {names}{there}')
+        _say(
+            self._console,
+            f'{len(exams)} task{"" if len(exams) == 1 else "s"} in each of {names}{there}',
+        )
         self.outcome.left = [(condition.name, name) for name, condition in todo]
         silent = 0
         try:

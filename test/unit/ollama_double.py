@@ -118,6 +118,7 @@ class OllamaDouble:
         chat: Answer = b'',
         load: Answer | None = None,
         tags: Answer | None = None,
+        context_length: int = 8192,
     ) -> None:
         models = {'llama3:latest': DIGEST} if models is None else models
         listed = [{'model': tag, 'name': tag, 'digest': digest} for tag, digest in models.items()]
@@ -127,6 +128,7 @@ class OllamaDouble:
                 '/api/tags': {'models': listed} if tags is None else tags,
                 '/api/generate': loaded if load is None else load,
                 '/api/chat': chat,
+                '/api/show': {'model_info': {'llama.context_length': context_length}},
             }
         )
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))

@@ -1,0 +1,275 @@
+"""`alpha-chaos simmer run`: asked, judged, stopped, gone on with, and what is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kitchenette import CHICKEN, GERMS, LETTUCE, answers, write_kitchenette
+from ollama_double import OllamaDouble, chat_reply
+from release_data import write_release
+from typer.testing import CliRunner
+
+from alpha_chaos.cli import app
+from alpha_chaos.worldmodel.answers import Answer, final, read
+
+BY_TITLE = {'Serve lettuce': LETTUCE, 'Warm the chicken': CHICKEN}
+
+
+@pytest.fixture(scope='module')
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_kitchenette(tmp_path_factory.mktemp('world') / 'kitchenette')
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / 'run'
+
+
+def simmer(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ['simmer', *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def ask(world: Path, out: Path, double: OllamaDouble, *more: object) -> tuple[int, str]:
+    os.environ['OLLAMA_HOST'] = double.host
+    # Drawing takes seconds, and one test looks at the page.
+    common = ('--world', world, '--out', out, '--llm', 'ollama', '--no-report')
+    return simmer('run', *common, *more)
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test find a real server; what a test sets is undone."""
+    monkeypatch.setenv('OLLAMA_HOST', '127.0.0.1:1')
+
+
+def counted(out: Path) -> dict[tuple[str, str], Answer]:
+    return final(read(out))
+
+
+def questions(double: OllamaDouble) -> int:
+    return sum(path == '/api/chat' for path, _ in double.asked)
+
+
+def test_every_plan_is_judged_beside_the_baselines_and_can_be_scored_again(
+    world: Path, out: Path
+) -> None:
+    told = {**BY_TITLE, 'Serve lettuce': GERMS}
+    with OllamaDouble(chat=answers(told)) as double:
+        code, said = ask(world, out, double, '--conditions', 'base,self-refine', '--report')
+    assert code == 0, said
+    found = counted(out)
+    clean = {key: answer.verdict and answer.verdict.clean for key, answer in found.items()}
+    assert clean == {
+        ('empty', 'salad'): False,
+        ('empty', 'warm_chicken'): False,
+        ('golden', 'salad'): True,
+        ('golden', 'warm_chicken'): True,
+        ('shuffled', 'salad'): True,  # its two steps, drawn in their own order
+        ('shuffled', 'warm_chicken'): False,
+        ('truncated', 'salad'): False,
+        ('truncated', 'warm_chicken'): False,
+        ('base', 'salad'): False,
+        ('base', 'warm_chicken'): True,
+        ('self-refine', 'salad'): False,
+        ('self-refine', 'warm_chicken'): True,
+    }
+    germs = found['base', 'salad'].verdict
+    assert germs is not None
+    # Chicken on the board in step 2, hands and lettuce in 1 and 3; served, and so sealed, in 4.
+    assert [(f.rule, f.planted, f.sealed) for f in germs.failures] == [('served_with_germs', 1, 4)]
+    twice = found['self-refine', 'salad'].exchanges
+    assert [(e.prompt_tokens, e.completion_tokens, e.cached) for e in twice] == [
+        (770, 249, True),  # the question of `base`, which was asked already
+        (770, 249, False),
+    ]
+    for name in ('empty', 'golden', 'shuffled', 'truncated', 'base', 'self-refine'):
+        assert name in said
+    written = out.parent / 'score.json'
+    code, said = simmer(
+        'score', '--world', world, '--plans', out / 'plans' / 'base', '--json', written
+    )
+    assert code == 0, said
+    assert json.loads(written.read_text())['tasks']['salad']['latent'] == 1
+    assert 'golden' in said  # in every table
+    manifest = json.loads((out / 'manifest.json').read_text())
+    assert manifest['model']['digest'].startswith('365c0bd3c000')
+    assert manifest['tasks']['names'] == ['salad', 'warm_chicken']
+    page = (out / 'report' / 'index.html').read_text()
+    assert 'served_with_<wbr>germs' in page or 'served_<wbr>with_<wbr>germs' in page
+
+
+def test_the_same_call_again_asks_nothing_and_adds_nothing(world: Path, out: Path) -> None:
+    with OllamaDouble(chat=answers(BY_TITLE)) as double:
+        assert ask(world, out, double, '--conditions', 'base')[0] == 0
+        journal = (out / 'journal.jsonl').read_bytes()
+        asked = questions(double)
+        assert ask(world, out, double, '--conditions', 'base')[0] == 0
+        assert (out / 'journal.jsonl').read_bytes() == journal
+        assert questions(double) == asked
+        # More is added to what is there.
+        assert ask(world, out, double, '--conditions', 'foresight', '--tasks', 'sal*')[0] == 0
+    assert set(counted(out)) - {key for key in counted(out) if key[0] != 'foresight'} == {
+        ('foresight', 'salad')
+    }
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(world: Path, out: Path) -> None:
+    def slow(body: dict[str, Any]) -> dict[str, Any]:
+        reply = answers(BY_TITLE)(body)
+        if 'Warm the chicken' in body['messages'][-1]['content'] and not killed:
+            time.sleep(60)
+        return reply
+
+    killed: list[bool] = []
+    arguments = ('--world', str(world), '--out', str(out), '--llm', 'ollama', '--no-report')
+    arguments += ('--conditions', 'base')
+    with OllamaDouble(chat=slow) as double:
+        running = subprocess.Popen(
+            [sys.executable, '-m', 'alpha_chaos.cli', 'simmer', 'run', *arguments],
+            env={**os.environ, 'OLLAMA_HOST': double.host},
+            stdout=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while not (out / 'plans' / 'base' / 'plan_salad.txt').is_file():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        running.send_signal(signal.SIGKILL)
+        running.wait(10)
+        killed.append(True)
+        with (out / 'journal.jsonl').open('ab') as file:
+            file.write(b'{"plan_set":"base","task":"warm')  # what a kill in mid-write leaves
+        assert ('base', 'salad') in {answer.key for answer in read(out)}
+        assert ask(world, out, double, '--conditions', 'base')[0] == 0
+        asked = [body for path, body in double.asked if path == '/api/chat']
+    titles = ['Serve lettuce' in body['messages'][-1]['content'] for body in asked]
+    assert titles.count(True) == 1
+    assert counted(out)['base', 'warm_chicken'].status == 'done'
+    assert (out / 'journal.torn').is_file()
+
+
+def test_no_answer_is_no_failure_of_the_plan_and_the_run_can_be_mended(
+    world: Path, out: Path
+) -> None:
+    def broken(body: dict[str, Any]) -> Any:
+        if 'Warm the chicken' in body['messages'][-1]['content']:
+            return 500, {'error': 'out of memory'}
+        return chat_reply(LETTUCE)
+
+    with OllamaDouble(chat=lambda body: broken(body)) as double:  # type: ignore[arg-type]
+        code, said = ask(world, out, double, '--conditions', 'base', '--retries', '1')
+    assert code == 3
+    assert 'aborted: server_error' in said
+    rows = [answer for answer in read(out) if answer.key == ('base', 'warm_chicken')]
+    assert [(row.status, row.attempt) for row in rows] == [('aborted', 1), ('aborted', 2)]
+    code, table = simmer('table', out)
+    assert code == 0
+    line = next(text for text in table.split('\n') if text.startswith('base'))
+    assert line.split()[1] == '1'  # one plan judged; the other is in no count
+    with OllamaDouble(chat=answers(BY_TITLE)) as double:
+        assert ask(world, out, double, '--conditions', 'base')[0] == 0
+    assert counted(out)['base', 'warm_chicken'].attempt == 3
+
+
+def test_a_server_that_is_gone_is_not_asked_for_every_task(world: Path, out: Path) -> None:
+    with OllamaDouble(chat=lambda body: (500, b'{}')) as double:  # type: ignore[arg-type, return-value]
+        code, said = ask(world, out, double, '--conditions', 'base,foresight', '--retries', '0')
+        assert (code, questions(double)) == (3, 3)
+    assert 'giving up' in said
+    assert '4 plans are missing' in said
+
+
+def test_plans_from_files_need_no_model(world: Path, out: Path, tmp_path: Path) -> None:
+    plans = tmp_path / 'mine'
+    plans.mkdir()
+    (plans / 'plan_salad.txt').write_text(GERMS)
+    (plans / 'plan_warm_chicken.txt').write_bytes(b'\xff\xfe' * 1000)
+    code, said = simmer('run', '--world', world, '--out', out, '--plans', plans, '--no-report')
+    assert code == 0, said
+    found = counted(out)
+    assert found['mine', 'salad'].origin == 'files'
+    verdicts = {task: found['mine', task].verdict for task in ('salad', 'warm_chicken')}
+    rules = {task: [f.rule for f in v.failures] for task, v in verdicts.items() if v}
+    assert rules == {'salad': ['served_with_germs'], 'warm_chicken': ['not_text']}
+    (plans / 'plan_salad.txt').write_text(LETTUCE)
+    code, said = simmer('run', '--world', world, '--out', out, '--plans', plans, '--no-report')
+    assert (code, 'holds other plans called mine' in said) == (2, True)
+
+
+@pytest.mark.parametrize('mode', ['strict', 'compat'])
+def test_the_tasks_of_the_release_can_be_asked_in_both_modes(
+    out: Path, tmp_path: Path, mode: str
+) -> None:
+    def chat(body: dict[str, Any]) -> dict[str, Any]:
+        asked = body['messages'][-1]['content'].count('Observation:')
+        return chat_reply('Action: DONE' if asked == 2 else '[SWITCH_ON] <stove> (1)')
+
+    data = write_release(tmp_path / 'data')
+    with OllamaDouble(chat=chat) as double:
+        os.environ['OLLAMA_HOST'] = double.host
+        more = ('--llm', 'ollama', '--conditions', 'base,react', '--no-report')
+        code, said = simmer('run', '--data', data, '--mode', mode, '--out', out, *more)
+    assert code == 0, said
+    assert 'golden (no' in said
+    verdict = counted(out)['base', '000'].verdict
+    assert verdict is not None
+    # Compat also counts the pear that lies on the counter, which no step touched.
+    assert verdict.latent == {'strict': 1, 'compat': 2}[mode]
+    react = counted(out)['react', '000']
+    assert (react.ended, len(react.exchanges)) == ('done', 3)
+    assert react.plan == '1. [SWITCH_ON] <stove> (1)\n2. [SWITCH_ON] <stove> (1)'
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'complaint'),
+    [
+        (('--conditions', 'bsae'), "unknown condition 'bsae', did you mean 'base'"),
+        (('--tasks', 'soup_*'), "unknown task 'soup_*'"),
+        (('--plans', '{tmp}/none'), 'there is no such folder'),
+        (('--plans', '{tmp}'), 'there is no plan such as plan_salad.txt'),
+        (('--world', 'kitchne'), "unknown world 'kitchne', did you mean 'kitchen'"),
+        (('--mode', 'compat'), 'it needs --data DIR'),
+        (('--model', 'mistral'), "has no model 'mistral'"),
+        (('--context', '300'), 'tokens; give more --context, or choose --tasks'),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    world: Path, out: Path, tmp_path: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    with OllamaDouble(chat=answers(BY_TITLE)) as double:
+        code, said = ask(world, out, double, *(word.format(tmp=tmp_path) for word in arguments))
+        assert questions(double) == 0
+    assert code == 2, said
+    assert complaint in said
+    assert said.count('\n') <= 2  # which model it is may have been said before
+
+
+def test_a_prompt_that_the_model_has_no_room_for_is_refused(world: Path, out: Path) -> None:
+    with OllamaDouble(chat=answers(BY_TITLE), context_length=400) as double:
+        code, said = ask(world, out, double)
+    assert code == 2
+    assert 'the prompts of 2 tasks may not fit into 400 tokens' in said
+    assert 'take another model, llama3:latest has no more' in said
+
+
+def test_another_run_is_not_mixed_in(world: Path, out: Path, tmp_path: Path) -> None:
+    with OllamaDouble(chat=answers(BY_TITLE)) as double:
+        assert ask(world, out, double, '--conditions', 'base')[0] == 0
+        code, said = ask(world, out, double, '--reply-tokens', '99')
+        assert (code, 'answers of at most 2048 tokens' in said) == (2, True)
+    with OllamaDouble({'llama3:latest': 'f' * 64}, chat=answers(BY_TITLE)) as double:
+        code, said = ask(world, out, double)
+        assert (code, 'holds answers of llama3:latest' in said) == (2, True)
+    changed = write_kitchenette(tmp_path / 'kitchenette')
+    (changed / 'tasks' / 'salad.yaml').write_text(
+        (changed / 'tasks' / 'salad.yaml').read_text().replace('Serve', 'Bring')
+    )
+    with OllamaDouble(chat=answers(BY_TITLE)) as double:
+        code, said = ask(changed, out, double)
+        assert (code, 'another version of the tasks' in said) == (2, True)
