@@ -15,6 +15,9 @@ from alpha_chaos.faults.base import Decision
 from alpha_chaos.transit.base import Parcel, Passage, TransitInjector
 from alpha_chaos.transit.schedule import ROUNDING_NS
 
+# Passages from fault to fault that may come of one message: faults that multiply each other's
+# copies would else go on for ever.
+MOST_WORK = 10_000
 Make = Callable[[int], TransitInjector]  # a fresh injector, armed at this time
 
 
@@ -62,7 +65,7 @@ class Stack:
         self._held: list[_Held] = []
         self._held_bytes = 0
         self._serial = 0
-        self._work = 0  # on the present message; faults that multiply must not go on for ever
+        self._work = 0  # on the present message
         self._verdicts: list[Verdict] = []
 
     @property
@@ -103,8 +106,8 @@ class Stack:
         stage = self._stages.pop(at)
         freed = [entry.passage for entry in mine]
         freed += [Passage(parcel, now_ns) for parcel in stage.injector.release()]
-        self._work = 0
         for passage in freed:
+            self._work = 0
             self._leave(at, passage, now_ns, out)
         return out
 
@@ -185,14 +188,15 @@ class Stack:
             self._pass(at, passage.parcel, now_ns, out)
 
     def _pass(self, at: int, parcel: Parcel, now_ns: int, out: list[Passage]) -> None:
+        self._work += 1
+        if self._work > MOST_WORK:
+            if self._work == MOST_WORK + 1:
+                self._lose(self._stages[at - 1], parcel, 'too many messages came of one')
+            return
         if at == len(self._stages):
             out.append(Passage(parcel, now_ns))
             return
-        self._work += 1
         stage = self._stages[at]
-        if self._work > self._limits.messages:
-            self._lose(stage, parcel, 'too many messages came of one')
-            return
         if stage.injector.kept_bytes and self.held_bytes + len(parcel.data) > self._limits.bytes:
             self._lose(stage, parcel, 'too many bytes are held back already')
             return
