@@ -42,7 +42,7 @@ class SteadyStateFile(_Strict):
     )
     method: list[StepFile] = Field(min_length=1, description='the faults')
     find_s: float = Field(
-        5.0, ge=0, le=DAY_S, description='longest time until every probe sees something [s]'
+        10.0, ge=0, le=DAY_S, description='longest time until every probe sees something [s]'
     )
     before_s: float = Field(5.0, gt=0, le=DAY_S, description='time watched before the faults [s]')
     settle_s: float = Field(
@@ -74,7 +74,7 @@ class SteadyState:
 
     probes: dict[str, Probe]
     method: tuple[Step, ...]
-    find_s: float = 5.0
+    find_s: float = 10.0
     before_s: float = 5.0
     settle_s: float = 1.0
     after_s: float = 5.0

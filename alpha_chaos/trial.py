@@ -129,6 +129,8 @@ class Trial:
     """One course.
 
     :param record: keeps a line of the journal; it is on disk when this returns
+    :param orphans: faults by handle that a trial before this one has armed and not taken back,
+        because it was killed
     """
 
     def __init__(
@@ -136,8 +138,10 @@ class Trial:
         settings: SteadyState,
         graph: Graph,
         record: Callable[[dict[str, Any]], None],
+        orphans: Mapping[int, Settings] | None = None,
     ) -> None:
         self._settings = settings
+        self._orphans = orphans or {}
         self._graph = graph
         self._record = record
         self._begun_s = graph.now_s()
@@ -182,7 +186,7 @@ class Trial:
     async def _course(self) -> str:
         """Return why there is no verdict; empty if there is one, or if it was stopped."""
         settings = self._settings
-        self._state.known = frozenset(await self._graph.armed())
+        self._state.known = frozenset(await self._take_orphans())
         await self._pause(settings.find_s, lambda: not self._graph.look().blind)
         await self._observe('before', settings.before_s)
         if not self._stopped and (reason := _worst(self._state.findings)[1]):
@@ -263,6 +267,17 @@ class Trial:
         self._observed = {}
 
     # -- faults
+
+    async def _take_orphans(self) -> Mapping[int, Armed]:
+        """Take back what is left of an earlier trial; return what is armed besides."""
+        armed = dict(await self._graph.armed())
+        for handle, settings in self._orphans.items():
+            # A relay that was started anew begins to count again.
+            if handle in armed and armed[handle].settings == settings:
+                await self._graph.disarm(handle)
+                del armed[handle]
+                self._note('orphan_undone', id=handle, fault=dict(settings))
+        return armed
 
     async def _apply(self, index: int, step: Step) -> None:
         undo = _Undo(index, step.settings, self._graph.now_s() + step.for_s)

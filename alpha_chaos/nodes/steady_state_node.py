@@ -1,7 +1,7 @@
 """The eyes and hands of a trial: hears what its probes look at, and gives faults to a relay."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,8 @@ from alpha_chaos.transit.config import Qos
 from alpha_chaos.transit.content import fill
 from alpha_chaos.trial import Armed, Look, Outcome, Refused, RelayLost, Settings, Trial
 
-ANSWER_S = 2.0  # in which a relay that is there answers
+MEET_S = 10.0  # in which a relay that is there is found; DDS takes 3 s now and then
+ANSWER_S = 2.0  # in which it answers from then on
 FIND_S = 0.1  # between two looks for a service that is not there
 
 
@@ -34,6 +35,7 @@ class SteadyStateNode(Node):
 
     :param record: keeps a line of the journal
     :param relay: full name of the relay's node
+    :param orphans: see `Trial`
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class SteadyStateNode(Node):
         settings: SteadyState,
         record: Callable[[dict[str, Any]], None],
         relay: str = '/fault_relay',
+        orphans: Mapping[int, Settings] | None = None,
         **options: Any,
     ) -> None:
         namespace, _, name = relay.rpartition('/')
@@ -58,9 +61,10 @@ class SteadyStateNode(Node):
         self._ears: dict[str, Ear] = {}  # by name of the probe
         self._callers: dict[str, _Caller] = {}  # likewise
         self._awaited: dict[str, str] = {}  # nodes, likewise
+        self._met = False  # the relay has been seen
         self._said: set[tuple[str, str]] = set()
         self.outcome = Future()
-        self.trial = Trial(settings, self, record)
+        self.trial = Trial(settings, self, record, orphans)
         for name, probe in settings.probes.items():
             source = probe.source
             if isinstance(source, TopicSource):
@@ -143,11 +147,12 @@ class SteadyStateNode(Node):
 
     async def _ask(self, kind: Any, request: Any) -> Any:
         client = self._relay_clients[kind]
-        give_up_s = self.now_s() + ANSWER_S
+        give_up_s = self.now_s() + (ANSWER_S if self._met else MEET_S)
         while not client.service_is_ready():
             if self.now_s() > give_up_s:
                 raise RelayLost(f'there is no relay {self.relay}')
             await self.pause(FIND_S)
+        self._met = True
         future = client.call_async(request)
         try:
             return await in_time(self, future, ANSWER_S, self.relay)

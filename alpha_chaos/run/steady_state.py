@@ -1,7 +1,7 @@
 """`alpha-chaos steady-state`: one trial on the user's graph, told as it goes."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,17 @@ FILE = 'steady_state.jsonl'
 class Journal(Closing):
     """The file that trials are written to, one line an event; opening it begins a run.
 
+    `orphans` are the faults by handle that the run before this one has not taken back.
+
     :raises jsonl.Busy: while another trial is written there
     """
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
         self._lines = Appender(path, 'watching a steady state')
-        runs = [line.get('run') for line in self._lines.objects]
+        lines = self._lines.objects
+        runs = [line.get('run') for line in lines]
         self.run = max((run for run in runs if isinstance(run, int)), default=0) + 1
+        self.orphans = _orphans([line for line in lines if line.get('run') == self.run - 1])
         self._about = about
         self.path = path
 
@@ -44,6 +48,20 @@ class Journal(Closing):
     def close(self) -> None:
         """Let others write."""
         self._lines.close()
+
+
+def _orphans(lines: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """Return the faults that a run has left armed."""
+    of_step: dict[int, dict[str, Any]] = {}
+    handles: dict[int, int] = {}
+    for line in lines:
+        if line['event'] == 'undo_registered':
+            of_step[line['step']] = line['fault']
+        elif line['event'] == 'fault_armed':
+            handles[line['step']] = line['id']
+        elif line['event'] == 'fault_undone':
+            handles.pop(line['step'], None)
+    return {handle: of_step[step] for step, handle in handles.items()}
 
 
 def steady_state(config: Path, out: Path | None, relay: str, console: Console) -> int:
@@ -61,7 +79,8 @@ def steady_state(config: Path, out: Path | None, relay: str, console: Console) -
     with Journal(path, {'config': str(config), 'relay': relay}) as journal:
         _say(
             console,
-            f'{config}: {len(settings.probes)} probes, {len(settings.method)} faults on {relay}; '
+            f'{config}: {_count(len(settings.probes), "probe")}, '
+            f'{_count(len(settings.method), "fault")} through {relay}; '
             f'{settings.before_s:g} s before, {settings.during_s:g} s with faults, '
             f'{settings.after_s:g} s after',
         )
@@ -70,7 +89,7 @@ def steady_state(config: Path, out: Path | None, relay: str, console: Console) -
             journal.record(line)
             _tell(console, line, settings)
 
-        outcome = _conduct(settings, record, relay)
+        outcome = _conduct(settings, record, relay, journal.orphans)
     _conclude(console, settings, outcome, journal)
     if outcome.stopped:
         return INTERRUPTED
@@ -78,7 +97,10 @@ def steady_state(config: Path, out: Path | None, relay: str, console: Console) -
 
 
 def _conduct(
-    settings: SteadyState, record: Callable[[dict[str, Any]], None], relay: str
+    settings: SteadyState,
+    record: Callable[[dict[str, Any]], None],
+    relay: str,
+    orphans: dict[int, dict[str, Any]],
 ) -> Outcome:
     """Run a trial in this process; a signal ends it in order."""
     import rclpy
@@ -97,7 +119,7 @@ def _conduct(
         executor = EventsExecutor()
         with signals.held():
             try:
-                node = SteadyStateNode(settings, record, relay)
+                node = SteadyStateNode(settings, record, relay, orphans)
             except NameValidationException as error:
                 raise BadSetting(' '.join(str(error).split())) from None
             executor.add_node(node)
@@ -126,6 +148,9 @@ def _tell(console: Console, line: dict[str, Any], settings: SteadyState) -> None
     elif event == 'finding':
         why = f': {line["reason"]}' if line['reason'] else ''
         _say(console, f'{at}  {line["probe"]} {line["verdict"]}{why}')
+    elif event == 'orphan_undone':
+        fault = line['fault']
+        _say(console, f'{at}{fault["kind"]} on {fault["route"]}, of a killed run, taken away')
     elif event in ('fault_armed', 'fault_undone', 'undo_failed'):
         fault = settings.method[line['step']].settings
         what = {
@@ -153,13 +178,17 @@ def _conclude(console: Console, settings: SteadyState, outcome: Outcome, journal
     console.print()
     for step, struck in zip(settings.method, outcome.struck, strict=True):
         fault = step.settings
-        times = 'an unknown number of messages' if struck is None else f'{struck} messages'
+        times = 'an unknown number of messages' if struck is None else _count(struck, 'message')
         _say(console, f'{fault["kind"]} on {fault["route"]} struck {times}')
     for left in outcome.left:
         _say(console, f'still armed, if the relay still runs: {left["kind"]} on {left["route"]}')
     why = f' ({outcome.reason})' if outcome.reason else ''
     _say(console, f'{outcome.verdict}{why}')
     _say(console, f'everything is in {journal.path}, run {journal.run}')
+
+
+def _count(number: int, what: str) -> str:
+    return f'{number} {what}{"" if number == 1 else "s"}'
 
 
 def _number(value: Any) -> str:

@@ -40,7 +40,7 @@ def test_what_is_not_given_has_its_default(tmp_path):
     made = load(tmp_path, GOOD)
     assert made.probes['scan rate'] == TopicRate(topic='/relay/scan', min_hz=8)
     assert made.probes['planner'].phases == ('before', 'after')
-    assert (made.before_s, made.settle_s, made.after_s, made.find_s) == (5, 1, 3, 5)
+    assert (made.before_s, made.settle_s, made.after_s, made.find_s) == (5, 1, 3, 10)
     assert made.undo_at_once
     assert made.during_s == 12
     first, second = made.method

@@ -7,7 +7,7 @@ from alpha_chaos.probes.base import Finding, Probe, TopicSource, Watch
 from alpha_chaos.probes.node_alive import NodeAlive
 from alpha_chaos.probes.topic_rate import TopicRate
 from alpha_chaos.steady_state import Step
-from alpha_chaos.trial import Refused
+from alpha_chaos.trial import Armed, Refused
 
 RATE = TopicRate(topic='scan', min_hz=8.0, window_s=0.5)
 ALIVE = NodeAlive(node='/talker')
@@ -210,14 +210,22 @@ def test_a_fault_whose_answer_was_lost_is_found_and_taken_back():
 
 
 def test_faults_of_others_are_left_alone():
-    from alpha_chaos.trial import Armed
-
     graph = Graph()
     graph.strikes = False
     graph.answers_get_lost = True
     graph.faults = {77: Armed(DROP, 0)}
     conduct(graph, settings({'talker': ALIVE}))
     assert list(graph.faults) == [77]
+
+
+def test_what_a_killed_trial_has_left_is_taken_away_first():
+    graph, lines = Graph(), []
+    theirs = {**DROP, 'probability': 0.25}
+    graph.faults = {3: Armed(DROP, 9), 4: Armed(theirs, 0), 5: Armed(DROP, 0)}
+    graph.strikes = False
+    conduct(graph, settings({'talker': ALIVE}), lines.append, orphans={3: DROP, 4: DROP, 8: DROP})
+    assert sorted(graph.faults) == [4, 5]  # 4 is another fault: the relay was started anew
+    assert [line['id'] for line in lines if line['event'] == 'orphan_undone'] == [3]
 
 
 def test_a_fault_that_the_relay_refuses_ends_the_trial_and_those_before_it_are_undone():

@@ -93,9 +93,10 @@ def conduct(
     graph: Graph,
     wanted: SteadyState,
     record: Callable[[dict[str, Any]], None] = lambda line: None,
+    orphans: Any = None,
 ) -> Outcome:
     """Run a trial to its end."""
-    graph.trial = Trial(wanted, graph, record)
+    graph.trial = Trial(wanted, graph, record, orphans)
     try:
         graph.trial.run().send(None)
     except StopIteration as end:
