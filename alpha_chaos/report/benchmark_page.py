@@ -234,8 +234,8 @@ def _task(answer: Answer) -> dict[str, CellOut]:
     tokens = sum(exchange.completion_tokens for exchange in answer.exchanges)
     link = ''
     if answer.origin == 'model' and found is not None:
-        name = quote(f'plan_{answer.task}.txt')
-        link = f'../plans/{quote(answer.plan_set)}/{name}'
+        name = quote(f'plan_{answer.task}.txt', safe='')
+        link = f'../plans/{quote(answer.plan_set, safe="")}/{name}'
     return {
         'task': CellOut(answer.task, link),
         'technique': CellOut(answer.technique, look='short'),

@@ -63,7 +63,7 @@ def _table(item: TableOut, console: Console) -> Table:
     columns = [head for head in heads(item.lines) if head not in ON_THE_PAGE]
     for place, head in enumerate(columns):
         side: Literal['left', 'right'] = 'left' if place < item.names else 'right'
-        table.add_column(Text(head), justify=side, overflow='fold')
+        table.add_column(_cell(head, console), justify=side, overflow='fold')
     for _, line in item.lines[:LONGEST]:
         table.add_row(*(_cell(line[head], console) for head in columns))
     left = len(item.lines) - LONGEST

@@ -51,6 +51,8 @@ def tables(summary: Summary) -> list[TableOut]:
         _unpaired(summary),
         _twins(summary),
         _recoveries(summary),
+        _agreements(summary),
+        _disagreements(summary),
         _lags(summary),
         _slips(summary),
         _offsets(summary),
@@ -380,6 +382,65 @@ def _recoveries(summary: Summary) -> TableOut:
         'What recovery buys in points of success, and what it costs in an episode; 95 percent '
         'intervals over distinct pairs.',
         lines,
+    )
+
+
+def _agreements(summary: Summary) -> TableOut:
+    lines = []
+    for item in summary.agreements:
+        names = {'arm': item.arm, 'condition': item.condition or 'all'}
+        data: Data = {
+            **names,
+            'agreed': item.agreed.k,
+            'carried_out': item.agreed.n,
+            'kappa': item.kappa,
+        }
+        for outcome in item.outcomes:
+            said = 'clean' if outcome.clean else 'flagged'
+            came = 'success' if outcome.success else 'failure'
+            data[f'{said}_{came}_{"quiet" if outcome.quiet else "events"}'] = outcome.episodes
+        data |= {'blocked': item.blocked, 'unchecked': item.unchecked}
+        lines.append((data, {**names, **say.agreement(item)}))
+    return TableOut(
+        'guard_agreement',
+        'What the guard said of the plan (clean, flagged) and what came of it: success or failure '
+        'by physics, with events where the safety monitor saw any. Agreed: clean and a success '
+        'without an event, or neither. Kappa: beyond chance.',
+        lines,
+    )
+
+
+def _disagreements(summary: Summary) -> TableOut:
+    lines = []
+    for item in summary.disagreements:
+        names = {'arm': item.arm, 'condition': item.condition}
+        data: Data = {
+            **names,
+            'run_id': item.run_id,
+            'kind': item.kind,
+            'guard': '; '.join(item.said),
+            'outcome': item.outcome,
+            'safety_events': '; '.join(item.events),
+            'faults': ' '.join(item.faults),
+            'bag': item.bag,
+        }
+        shown = {
+            'arm': item.arm,
+            'scenario': item.run_id,
+            'kind': item.kind,
+            'guard': say.joined(item.said) or 'clean',
+            'outcome': item.outcome or 'success',
+            'safety events': say.joined(item.events) or say.NOTHING,
+            'faults': say.joined(item.faults) or say.NOTHING,
+            'recording': item.bag or say.NOTHING,
+        }
+        lines.append((data, shown))
+    return TableOut(
+        'guard_disagreements',
+        'Episodes of which the guard said something else than came of them. Missed: a clean plan '
+        'that failed, or with a safety event; false alarm: a flagged one that did not.',
+        lines,
+        2,
     )
 
 

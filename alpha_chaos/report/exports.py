@@ -11,6 +11,7 @@ from alpha_chaos.printable import printable
 from alpha_chaos.report import wording as say
 from alpha_chaos.report.export_tables import TableOut, tables
 from alpha_chaos.report.paper_page import paper_page
+from alpha_chaos.stats.agreement import last_verdict
 from alpha_chaos.stats.sensitivity import Sensitivity
 from alpha_chaos.stats.summary import Summary
 
@@ -131,6 +132,12 @@ def _as_json(parts: Iterable[Part]) -> tuple[str, ...]:
     return tuple(json.dumps(part.model_dump(), sort_keys=True) for part in parts)
 
 
+def _said(row: Row, what: str) -> bool | None:
+    """Return what the guard said of the last plan that reached it."""
+    verdict = last_verdict(row)
+    return None if verdict is None else bool(getattr(verdict, what))
+
+
 Kind = Literal['text', 'texts', 'yes', 'count', 'number']
 
 # Columns of `episodes.parquet`: name, kind, and where it is in a row of the journal.
@@ -184,6 +191,11 @@ _EPISODE: tuple[tuple[str, Kind, Callable[[Row], Any]], ...] = (
     ('recovery_rounds', 'count', lambda row: row.recovery.tries),
     ('observations', 'count', lambda row: row.recovery.observations),
     ('faults', 'texts', lambda row: _as_json(row.faults)),
+    ('guard', 'text', lambda row: row.guard.mode if row.guard else 'off'),
+    ('guard_clean', 'yes', lambda row: _said(row, 'clean')),
+    ('guard_blocked', 'yes', lambda row: _said(row, 'blocked')),
+    ('guard_goal_reached', 'yes', lambda row: _said(row, 'goal_reached')),
+    ('guard_verdicts', 'texts', lambda row: _as_json(row.guard.verdicts if row.guard else ())),
     ('messages', 'count', lambda row: row.recording.messages),
     ('messages_lost', 'count', lambda row: row.recording.lost),
     ('bag_bytes', 'count', lambda row: row.recording.bytes),

@@ -32,7 +32,15 @@ if TYPE_CHECKING:  # it draws, and this does not
 TEMPLATE = 'page.html.jinja'
 TABLES, FIGURES, FILMS = 'tables', 'figures', 'films'  # folders beside the page
 # Tables that nobody has to unfold.
-OPEN = frozenset({'success_by_condition', 'comparisons', 'faults_against_controls', 'recoveries'})
+OPEN = frozenset(
+    {
+        'success_by_condition',
+        'comparisons',
+        'faults_against_controls',
+        'guard_agreement',
+        'recoveries',
+    }
+)
 LONG = 30  # lines from which on another table has to be unfolded
 WIDE = 48  # characters of a cell that is better broken
 SHORT = 28  # characters that fit into a column without a break
@@ -401,6 +409,7 @@ class _Page:
             self._twins(),
             self._faults(),
             self._safety(),
+            *self._guard(),
             self._recoveries(),
             self._costs(),
             self._attempts(),
@@ -530,6 +539,14 @@ class _Page:
             section.text.append('No episode was watched by the safety monitor.')
         return section
 
+    def _guard(self) -> Iterator[Section]:
+        """Return the section about the guard, where plans were checked."""
+        section = Section('guard', 'What the guard foresaw')
+        self._place(section)
+        section.grids += self._grids('guard_agreement', 'guard_disagreements')
+        if not section.empty:
+            yield section
+
     def _recoveries(self) -> Section:
         section = Section('recoveries', 'What recovery buys and costs')
         self._place(section)
@@ -639,6 +656,7 @@ class _Page:
             'steps': CellOut(_known(row.steps, say.plain)),
             'faults': CellOut(_struck(row), look='text'),
             'plan': CellOut(_plan(row), look='text'),
+            'guard': CellOut(_guard(row), look='text'),
             'recovery': CellOut(
                 f'{row.recovery.tries} rounds' if row.recovery.kind != 'none' else ''
             ),
@@ -690,6 +708,10 @@ class _Page:
         href = ''
         if key == 'scenario':
             href = self._scenario(data)
+        elif key == 'recording' and data['bag']:
+            href = f'../{quote(data["bag"])}/'
+        elif table.name == 'guard_disagreements':
+            href = ''
         elif {'arm', 'condition'} <= data.keys() and key not in ('fault', 'rule', 'evidence'):
             if key in ('condition', 'arm') and table.name != 'success_by_condition':
                 href = ''
@@ -774,6 +796,16 @@ def _struck(row: Row) -> str:
         of = '' if struck is None or decided is None else f' struck {struck} of {decided}'
         parts.append(f'{proof.fault}{of}' if proof.exercised else f'{proof.fault} had no chance')
     return '; '.join(parts)
+
+
+def _guard(row: Row) -> str:
+    """Return what the guard said of each plan."""
+    if row.guard is None:
+        return ''
+    return '; then '.join(
+        f'{"stopped: " if verdict.blocked else ""}{say.joined(verdict.objections) or "clean"}'
+        for verdict in row.guard.verdicts
+    )
 
 
 def _plan(row: Row) -> str:

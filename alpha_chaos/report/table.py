@@ -1,5 +1,6 @@
 """A run's result in the terminal, also in one of 80 columns without colours or UTF-8."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from rich.console import Console
@@ -290,6 +291,36 @@ def _recoveries(screen: Screen) -> None:
     screen.line('Conditions without a round and without a difference are not listed.')
 
 
+def _guard(screen: Screen) -> None:
+    """Print guard, physics and safety monitor side by side, where plans were checked."""
+    found = screen.summary.agreements
+    if not found:
+        return
+    screen.heading('Guard, physics and safety monitor: what was foreseen of plans, and what came')
+    columns = say.agreement(found[0])
+    screen.table(
+        [
+            Column('arm, condition', 'left', name=True),
+            *(Column(name.replace(' ', '\n'), wide=name == 'unchecked') for name in columns),
+        ],
+        [
+            [
+                f'  {item.condition}' if item.condition else item.arm,
+                *(text.replace(' + ', '\n+ ') for text in say.agreement(item).values()),
+            ]
+            for item in found
+        ],
+    )
+    for kind, times in Counter(item.kind for item in screen.summary.disagreements).items():
+        names = [
+            f'{item.run_id}/{item.arm}'
+            for item in screen.summary.disagreements
+            if item.kind == kind
+        ]
+        screen.line(f'{kind}, {times}:')
+        screen.line(say.first_few(names, LISTED), indent=2)
+
+
 def _disagreements(screen: Screen) -> None:
     screen.heading('Pairs in which one arm succeeded and the other did not')
     found = [item for item in screen.summary.comparisons if item.cohort == ALL]
@@ -484,6 +515,7 @@ def render(summary: Summary, console: Console) -> None:
             _disagreements(screen)
         _conditions(screen)
         _twins(screen)
+        _guard(screen)
         _recoveries(screen)
         fault_blocks.lag(screen)
         fault_blocks.slip(screen)

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
+from alpha_chaos.stats.agreement import Agreement
 from alpha_chaos.stats.cells import Cell, Share
 from alpha_chaos.stats.difference import Difference
 from alpha_chaos.stats.intervals import Estimate, Interval, Spread
@@ -27,6 +28,26 @@ def shown(text: str, encoding: str = 'utf-8') -> str:
         for character in text
     )
     return safe.encode(encoding, 'backslashreplace').decode(encoding)
+
+
+def agreement(item: Agreement) -> dict[str, str]:
+    """Return the columns about guard, physics and safety monitor."""
+
+    def pair(clean: bool, success: bool) -> str:
+        events = item.count(clean, success, False)
+        quiet = str(item.count(clean, success, True))
+        return f'{quiet} + {events} with events' if events else quiet
+
+    return {
+        'agreed': counted_if_any(item.agreed),
+        'kappa': known(item.kappa, lambda value: f'{value:.2f}'),
+        'clean, success': pair(True, True),
+        'clean, failure': pair(True, False),
+        'flagged, success': pair(False, True),
+        'flagged, failure': pair(False, False),
+        'blocked': str(item.blocked),
+        'unchecked': str(item.unchecked),
+    }
 
 
 def percent(rate: float | None) -> str:

@@ -44,27 +44,41 @@ class WorldExam(Exam):
 
     def briefing(self) -> Briefing:
         """Return what a language model is told: actions, objects, task and goal."""
-        start = self.world.start
         lines = [f'Task: {self.title}', f'Reached when: {say(self.document.goal, {})}']
         if self.document.text:
             lines.append(self.document.text)
-        lines += ['Objects:', *(f'{name}: {seen}' for name, seen in scene(start, self.domain))]
+        lines += ['Objects:', *self._places()]
         lines += _meanings(self.document.goal, self.domain)
         if kinds := list(self._kinds()):
             lines += ['What they are:', *kinds]
         return Briefing(_rules(self.domain), '\n'.join(lines))
 
+    def _places(self) -> Iterator[str]:
+        """Return what is at each place, and how it is."""
+        start, domain = self.world.start, self.domain
+        places: dict[str, list[str]] = {}
+        for item in range(st.AGENT, len(start.labels)):
+            states = ', '.join(_states(start, item, domain))
+            label = f'{start.labels[item]} [{states}]' if states else start.labels[item]
+            places.setdefault(_place(start, item, domain), []).append(label)
+        for place, found in places.items():
+            yield f'{place or "there"}: {", ".join(found)}'
+
     def _kinds(self) -> Iterator[str]:
-        """Return, for each word that an action asks for, the objects that it is true of."""
+        """Return, for each word that an action asks for, the classes that it is true of."""
         start, words = self.world.start, self.domain.words
+        known = {
+            name: (start.bits[i], start.classes[i])
+            for (name, _), i in start.named.items()
+            if i != st.AGENT
+        }
         for word in _asked_for(self.domain):
-            property_, kind = words.properties.get(word, 0), words.classes.get(word, 0)
-            found = [
-                start.labels[i]
-                for i in range(st.AGENT + 1, len(start.labels))
-                if start.bits[i] & property_ or start.classes[i] & kind
-            ]
-            if found:
+            bit, kind = words.properties.get(word, 0), words.classes.get(word, 0)
+            found = [name for name, (bits, kinds) in known.items() if bits & bit or kinds & kind]
+            others = ', '.join(name for name in known if name not in found)
+            if len(found) > len(known) / 2:
+                yield f'{word}: all but {others}' if others else f'{word}: all'
+            elif found and found != [word]:
                 yield f'{word}: {", ".join(found)}'
 
 
@@ -83,15 +97,20 @@ class _Executor:
 def scene(state: State, domain: Domain) -> Iterator[tuple[str, str]]:
     """Return what can be seen: where each object is, and what is not as it always is."""
     for item in range(st.AGENT, len(state.labels)):
-        seen = [
-            told for word in domain.words.states.values() if (told := _told(state, item, word))
-        ]
-        if state.parent[item]:
-            relation = domain.words.relations[state.relation[item]]
-            seen.insert(0, f'{relation} {state.labels[state.parent[item]]}')
-        elif item != st.AGENT:
-            seen.insert(0, 'nowhere')
-        yield state.labels[item], ', '.join(seen) or 'there'
+        seen = (_place(state, item, domain), *_states(state, item, domain))
+        yield state.labels[item], ', '.join(filter(None, seen)) or 'there'
+
+
+def _place(state: State, item: int, domain: Domain) -> str:
+    if not state.parent[item]:
+        return ''
+    relation = domain.words.relations[state.relation[item]]
+    return f'{relation} {state.labels[state.parent[item]]}'
+
+
+def _states(state: State, item: int, domain: Domain) -> list[str]:
+    told = (_told(state, item, word) for word in domain.words.states.values())
+    return [text for text in told if text]
 
 
 def _told(state: State, item: int, word: StateWord) -> str:

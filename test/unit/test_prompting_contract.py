@@ -106,7 +106,7 @@ def test_the_prompt_says_what_the_grader_checks(condition: Condition, exam: Exam
     ) in told
     assert 'Task: Serve lettuce' in prompt
     assert 'lettuce 1 is served' in prompt
-    assert 'chicken (1): in fridge (1), temperature 4 C' in prompt
+    assert 'in fridge (1): chicken (1) [temperature 4 C]' in prompt
     assert 'served_with_germs' not in told + prompt  # the names of the audits are not given away
 
 
