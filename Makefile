@@ -50,8 +50,9 @@ format: setup ## let ruff lay out the code and sort the imports
 	$(bin)/ruff format .
 
 .PHONY: reference
-reference: setup ## write docs/reference/nodes.md anew, from the code
+reference: setup ## write docs/reference anew, from the code
 	$(bin)/python scripts/reference.py
+	$(bin)/python scripts/relay_reference.py
 
 .PHONY: lock
 lock: ## resolve pyproject.toml into requirements.lock anew; needs uv and Python 3.11
