@@ -231,6 +231,16 @@ class Injector:
         drained, self._decisions = self._decisions, []
         return drained
 
+    @property
+    def decided(self) -> int:
+        """Number of decisions so far; likewise `struck`, of those that changed something."""
+        return self._decided
+
+    @property
+    def struck(self) -> int:
+        """Number of strikes so far."""
+        return self._struck
+
     def evidence(self) -> Evidence:
         """Return whether the fault manifested so far; override where a decision is not enough."""
         return Evidence(exercised=self._decided > 0, detail=self._tally())

@@ -543,6 +543,8 @@ class FaultRelayNode(EpisodeNode):
     ) -> ListFaults.Response:
         response.ids = [armed.id for armed in self._active()]
         response.faults = [armed.fault.model_dump_json() for armed in self._active()]
+        response.decided = [armed.injector.decided for armed in self._active()]
+        response.struck = [armed.injector.struck for armed in self._active()]
         return response
 
     def _on_reset_faults(

@@ -165,6 +165,10 @@ class Relay:
             for number, text in zip(answer.ids, answer.faults, strict=True)
         }
 
+    def tallies(self):
+        answer = self.stage.ask(ListFaults, 'fault_relay/list_faults')
+        return list(zip(answer.decided, answer.struck, strict=True))
+
     def report(self):
         answer = self.stage.finish('fault_relay', ATTEMPT)
         assert answer.ok, answer.message
@@ -541,6 +545,7 @@ def test_a_fault_that_was_added_strikes_the_next_message(relay):
     assert relay.pass_on(2.0) == [2.0]  # its memory begins here
     assert relay.pass_on(2.25, 2.75) == [2.0, 2.25]
     assert relay.armed() == {answer.id: {**LAG, 'route': 'scene', 'probability': 1.0}}
+    assert relay.tallies() == [(3, 2)]  # the first one was passed as it was
 
 
 def test_a_fault_that_was_removed_spares_the_next_message(relay):
