@@ -1,6 +1,8 @@
 """What the nodes say on /diagnostics, in the form that REP 107 gives it."""
 
+import math
 import queue
+import re
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -10,12 +12,14 @@ from alpha_chaos.bag.reader import Recording
 from alpha_chaos.graph import episode_graph
 from alpha_chaos.health import Level
 from alpha_chaos.nodes.perception_node import PerceptionNode
+from alpha_chaos.resources import config_folder
 from alpha_chaos.run.job import Job
 from alpha_chaos.run.processes import node_class
 from alpha_chaos.srv import AwaitCount
 
 ATTEMPT = 'control_000/oracle#1'
 PERIOD_S = 0.05
+LAYOUT = config_folder() / 'foxglove/alpha_chaos.json'
 LAGGED = {'kind': 'sensor_lag', 'lag_s': 0.2}
 
 
@@ -172,3 +176,8 @@ def test_the_relay_tells_what_it_costs_and_how_old_it_makes_a_scene(episode):
     assert sum(int(values['passed since the last look']) for values in told) > 20
     assert float(told[-1]['scene age [s]']) == pytest.approx(0.2)
     assert board.of('fault_relay: faults')[-1][1] == 'sensor_lag'
+    # What the layout for Foxglove plots of it.
+    plotted = re.findall(r'{name==\\"(.*?)\\"}.*?{key==\\"(.*?)\\"}', LAYOUT.read_text())
+    assert len(plotted) == 5
+    for name, key in plotted:
+        assert math.isfinite(float(board.of(name)[-1][2][key]))
