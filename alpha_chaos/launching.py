@@ -5,6 +5,8 @@ should raises: launch then reports the reason, stops what is left, and ends with
 """
 
 import inspect
+import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Collection
@@ -12,17 +14,28 @@ from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
+from urllib.parse import urljoin
+from xml.etree import ElementTree
 
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, GroupAction, Shutdown
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    GroupAction,
+    LogInfo,
+    Shutdown,
+)
 from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, PushRosNamespace
 
 from alpha_chaos import cli
+from alpha_chaos.bodies.description import robot_description
 from alpha_chaos.experiment import Experiment
-from alpha_chaos.graph import RELAY, NodeSpec, episode_graph
+from alpha_chaos.graph import RELAY, VISUALIZATION, NodeSpec, episode_graph, views
 from alpha_chaos.plugins import BadSetting
+from alpha_chaos.resources import config_folder
 from alpha_chaos.run.language_model import replies_folder
 from alpha_chaos.run.playback import find_recording, player
 from alpha_chaos.run.processes import users_environment
@@ -267,6 +280,166 @@ def relay(context: LaunchContext) -> list[Any]:
         parameters['use_sim_time'] = True
     node = _node(NodeSpec(RELAY, parameters))
     return [GroupAction([PushRosNamespace(LaunchConfiguration('ns')), node])]
+
+
+# -- viewers
+
+AUTO = 'auto'
+# Programs of other packages, by the argument that asks for them; each has its package's name.
+PROGRAMS = {
+    'rviz': 'rviz2',
+    'foxglove': 'foxglove_bridge',
+    'robot_state_publisher': 'robot_state_publisher',
+}
+MISSING = {
+    'rviz': 'there is no window; markers are published all the same',
+    'foxglove': 'Foxglove cannot connect; it can open recordings',
+    'robot_state_publisher': 'nothing tells where the links are but the visualization node',
+}
+# As the bridge has it by default; of files it serves none.
+_PACKAGE_FILES = r'^package://(?:[-\w%]+/)*[-\w%.]+\.(?:dae|obj|mtl|stl|png|jpe?g|urdf)$'
+
+
+def view_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of the viewers."""
+    choices = [AUTO, _choice(True), _choice(False)]
+    asked = {
+        'rviz': 'Start RViz; auto: if it is installed.',
+        'foxglove': 'Start the bridge that Foxglove connects to; auto: if it is installed.',
+        'robot_state_publisher': "Publish where the robot's links are; auto: if it is installed.",
+    }
+    flags = {
+        'visualization': 'Publish markers and the robot; not for an episode that has view:=true.',
+        'use_sim_time': 'Viewers go by /clock, which begins anew with each episode.',
+    }
+    return [
+        DeclareLaunchArgument(
+            'experiment',
+            default_value='paper',
+            description='Name of a shipped experiment, or a .yaml file: what robot is watched.',
+        ),
+        *(
+            DeclareLaunchArgument(name, default_value=AUTO, description=text, choices=choices)
+            for name, text in asked.items()
+        ),
+        *(
+            DeclareLaunchArgument(
+                name, default_value=_choice(True), description=text, choices=choices[1:]
+            )
+            for name, text in flags.items()
+        ),
+        DeclareLaunchArgument(
+            'rviz_config',
+            default_value=str(config_folder() / 'rviz/alpha_chaos.rviz'),
+            description='Layout of RViz.',
+        ),
+        DeclareLaunchArgument(
+            'foxglove_port', default_value='8765', description='Port of the bridge.'
+        ),
+        DeclareLaunchArgument(
+            'foxglove_address',
+            default_value='127.0.0.1',
+            description='Where the bridge listens; 0.0.0.0 lets other machines in.',
+        ),
+    ]
+
+
+def view(context: LaunchContext) -> list[Any]:
+    """Return the viewers that are asked for and installed, and say what is missing.
+
+    :raises BadSetting: for a viewer that is insisted on and not installed
+    """
+    given = context.launch_configurations
+    body = Experiment.load(given['experiment']).body
+    urdf = '' if body.robot is None else robot_description(body.robot)
+    port = given['foxglove_port']
+    if not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise BadSetting(f'foxglove_port: a number from 1 to 65535 is expected, not {port!r}')
+    said, started = [], []
+    for name, package in PROGRAMS.items():
+        if given[name] == _choice(False):
+            continue
+        why = _not_installed(package)
+        if name == 'robot_state_publisher' and not urdf:
+            why = f'nobody knows what body {body.kind!r} looks like'
+        if not why:
+            started.append(name)
+        elif given[name] == _choice(True):
+            raise BadSetting(f'{name}: {why}')
+        else:
+            said.append(LogInfo(msg=f'{why}: {MISSING[name]}'))
+    clock = {'use_sim_time': given['use_sim_time'] == _choice(True)}
+    nodes = {
+        'rviz': lambda: _program(
+            'rviz2',
+            clock,
+            # What the layout names absolutely is in the namespace of the graph.
+            {f'/{one.name}': one.name for one in views() if not one.name.startswith('/')},
+            ['-d', given['rviz_config']],
+            over='RViz was closed',
+        ),
+        'foxglove': lambda: _program(
+            'foxglove_bridge',
+            {
+                **clock,
+                'port': int(port),
+                'address': given['foxglove_address'],
+                'asset_uri_allowlist': [_PACKAGE_FILES, *_shapes(urdf)],
+            },
+        ),
+        'robot_state_publisher': lambda: _program(
+            'robot_state_publisher',
+            {**clock, 'robot_description': urdf},
+            # One node is enough to say it, and the other one goes by the episode.
+            {'robot_description': '~/robot_description'},
+        ),
+    }
+    actions = [nodes[name]() for name in started]
+    if given[VISUALIZATION] == _choice(True):
+        transforms = 'robot_state_publisher' not in started
+        actions.append(_node(NodeSpec(VISUALIZATION, {'publish_tf': transforms})))
+    return [*said, GroupAction([PushRosNamespace(LaunchConfiguration('ns')), *actions])]
+
+
+def _not_installed(package: str) -> str:
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        debian = f'ros-<distribution>-{package.replace("_", "-")}'
+        return f'{package} is not installed (Debian package {debian})'
+    return ''
+
+
+def _shapes(urdf: str) -> list[str]:
+    """Return what matches the files in the folders of a robot's shapes."""
+    if not urdf:
+        return []
+    meshes = [mesh.get('filename', '') for mesh in ElementTree.fromstring(urdf).iter('mesh')]
+    folders = {urljoin(name, '.') for name in meshes if name.startswith('file://')}
+    return [f'^{re.escape(folder)}[^/]+$' for folder in sorted(folders)]
+
+
+def _program(
+    package: str,
+    parameters: dict[str, Any],
+    remappings: dict[str, str] | None = None,
+    arguments: Collection[str] = (),
+    over: str = '',
+) -> Node:
+    """Return a node of another package."""
+    rules = [('-p', name, json.dumps(value)) for name, value in parameters.items()]
+    rules += [('-r', source, target) for source, target in (remappings or {}).items()]
+    return Node(
+        package=package,
+        executable=package,
+        arguments=[*arguments],
+        ros_arguments=[
+            *_log_level(),
+            *(part for flag, left, right in rules for part in (flag, f'{left}:={right}')),
+        ],
+        on_exit=_watch(package, over),
+        **_process(),
+    )
 
 
 # -- a matrix

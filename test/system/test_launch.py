@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,10 @@ import pytest
 import yaml
 
 from alpha_chaos import cli, journal
+from alpha_chaos.bodies.description import robot_description
+from alpha_chaos.bodies.panda import Panda
 from alpha_chaos.graph import episode_graph
+from alpha_chaos.kinematic_tree import KinematicTree
 from alpha_chaos.run.domains import Domains
 from alpha_chaos.run.language_model import replies_folder
 
@@ -166,7 +170,7 @@ def test_the_arguments_are_the_options_of_the_command_line(name, without):
         assert argument.description.endswith('.') or argument.choices
         assert argument.default_value is not None
     closed = {
-        **{key: ['false', 'true'] for key in ('composition', 'loop', 'paused', 'report')},
+        **{key: ['false', 'true'] for key in ('composition', 'loop', 'paused', 'report', 'view')},
         'llm': ['', 'auto', 'ollama', 'embedded'],
     }
     for key in closed.keys() & declared.keys():
@@ -174,7 +178,7 @@ def test_the_arguments_are_the_options_of_the_command_line(name, without):
 
 
 def test_a_launch_file_holds_nothing_else():
-    for name in ('episode', 'matrix', 'replay'):
+    for name in ('episode', 'matrix', 'replay', 'view'):
         kinds = {type(entity) for entity in described(name)}
         assert kinds == {DeclareLaunchArgument, OpaqueFunction}
     assert launching.PACKAGE == 'alpha_chaos'
@@ -297,6 +301,105 @@ def test_a_recording_that_there_is_not_starts_nothing_and_ends_with_1(launch, fr
     assert replay.end() == 1
     assert "did you mean 'control_000'" in replay.said
     assert replay.started == {}
+
+
+# -- viewers
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Return a function that installs programs in place of the real ones, which need a screen.
+
+    Each says what it was started with, and ends when it is told to; RViz when it is closed.
+    """
+
+    def install(*packages):
+        prefix = tmp_path / 'prefix'
+        for package in packages:
+            index = prefix / 'share/ament_index/resource_index/packages'
+            program = prefix / 'lib' / package / package
+            for folder in (index, program.parent):
+                folder.mkdir(parents=True, exist_ok=True)
+            (index / package).touch()
+            program.write_text('#!/bin/sh\necho "$0 is here"\ntrap "exit 0" INT TERM\n')
+            with program.open('a') as script:
+                script.write(f'while [ ! -e {package}.closed ]; do sleep 0.1; done\n')
+            program.chmod(0o755)
+        monkeypatch.setenv('AMENT_PREFIX_PATH', str(prefix))
+
+    return install
+
+
+def connected(node):
+    """Tell whether a process is on the network: its interpreter would die of a signal before."""
+    return '/dev/shm/fastrtps_' in Path(f'/proc/{node.pid}/maps').read_text()
+
+
+VIEWERS = ('rviz2', 'foxglove_bridge', 'robot_state_publisher')
+
+
+def test_viewers_are_started_with_what_they_need_and_end_with_rviz(launch, installed, wait):
+    installed(*VIEWERS)
+    view = launch('view', ns='lab', experiment='randomized', foxglove_port='9000')
+    for name in VIEWERS:
+        view.wait_for(f'{name} is here')
+    assert set(view.started) == {*VIEWERS, 'visualization'}
+    parameters, remappings = rules(view.started['rviz2'].command)
+    assert parameters == {'use_sim_time': True}
+    names = {'/markers': 'markers', '/robot_description': 'robot_description'}
+    assert names.items() <= dict(remappings).items()
+    assert dict(remappings)['__ns'] == '/lab'
+    command = view.started['rviz2'].command
+    assert Path(command[command.index('-d') + 1]).name == 'alpha_chaos.rviz'
+    parameters, remappings = rules(view.started['robot_state_publisher'].command)
+    tree = KinematicTree(parameters['robot_description'])
+    assert (tree.root, tree.movable[0]) == ('world', 'panda_joint1')
+    assert ('robot_description', '~/robot_description') in remappings
+    assert rules(view.started['visualization'].command)[0] == {'publish_tf': False}
+    parameters, _ = rules(view.started['foxglove_bridge'].command)
+    assert (parameters['port'], parameters['address']) == (9000, '127.0.0.1')
+    shapes = re.findall('filename="(file://.*?)"', robot_description(Panda.robot))
+    allowed = parameters['asset_uri_allowlist']
+    assert all(any(re.match(one, shape) for one in allowed) for shape in shapes)
+    assert not any(re.match(one, 'file:///etc/passwd') for one in allowed)
+    wait(lambda: connected(view.started['visualization']), 'the node')
+    (view.log.parent / 'rviz2.closed').touch()
+    assert view.end() == 0
+    assert 'process[rviz2-1] was required' in view.said
+
+
+@pytest.mark.skipif(
+    shutil.which('rviz2') is not None, reason='RViz is installed, and would be started'
+)
+def test_what_is_not_installed_is_named_and_the_rest_is_started(launch, installed, wait):
+    installed('foxglove_bridge')
+    view = launch('view')
+    view.wait_for('foxglove_bridge is here')
+    assert 'rviz2 is not installed (Debian package ros-<distribution>-rviz2)' in view.said
+    assert 'Debian package ros-<distribution>-robot-state-publisher' in view.said
+    assert rules(view.started['visualization'].command)[0] == {'publish_tf': True}
+    wait(lambda: connected(view.started['visualization']), 'the node')
+    os.killpg(view.process.pid, signal.SIGINT)
+    assert view.end() == 0, view.said
+
+
+@pytest.mark.parametrize(
+    ('change', 'why'),
+    [
+        ({'experiment': 'smokey'}, "did you mean 'smoke'"),
+        ({'foxglove_port': '99999'}, "from 1 to 65535 is expected, not '99999'"),
+        pytest.param(
+            {'rviz': 'true'},
+            'rviz: rviz2 is not installed',
+            marks=pytest.mark.skipif(shutil.which('rviz2') is not None, reason='it is here'),
+        ),
+    ],
+)
+def test_viewers_that_cannot_be_had_start_nothing_and_end_with_1(launch, change, why):
+    view = launch('view', **change)
+    assert view.end() == 1
+    assert why in view.said
+    assert view.started == {}
 
 
 # -- a matrix
