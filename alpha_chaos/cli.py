@@ -357,7 +357,10 @@ def check_driver(
 
 @app.command('steady-state')
 def steady_state(
-    config: Annotated[Path, typer.Argument(help="The relay's file, with a section steady_state.")],
+    config: Annotated[
+        str,
+        typer.Argument(help="The relay's file, with a section steady_state.", metavar='FILE'),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(

@@ -1,4 +1,4 @@
-"""Write docs/reference/relay.md: every key of a relay's file and every fault.
+"""Write docs/reference/relay.md: every key of a relay's file, every fault and every probe.
 
 `make reference` calls this.
 """
@@ -11,7 +11,9 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from alpha_chaos.catalogues import transit_faults
+from alpha_chaos.catalogues import probes, transit_faults
+from alpha_chaos.probes.base import Probe
+from alpha_chaos.steady_state import SteadyStateFile, StepFile
 from alpha_chaos.transit.base import SIDES_OF, TransitFault
 from alpha_chaos.transit.config import ActionFile, Qos, RelayFile, ServiceFile, TopicFile
 from alpha_chaos.transit.schedule import Condition, Schedule
@@ -35,6 +37,11 @@ SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ('`schedule` of a fault', Schedule),
     ('`when` of a schedule', Condition),
 )
+STEADY_STATE: tuple[tuple[str, type[BaseModel]], ...] = (
+    ('`steady_state`', SteadyStateFile),
+    ('A step of its `method`', StepFile),
+)
+EVERY_PROBE = ('phases',)
 EVERY_FAULT = ('side', 'probability', 'schedule')
 WORDS = {int: 'integer', float: 'number', str: 'text', bool: 'true or false'}
 BOUNDS = {'ge': '≥ {}', 'gt': '> {}', 'le': '≤ {}', 'lt': '< {}'}
@@ -52,19 +59,39 @@ def page() -> str:
 
 
 def _parts() -> Iterator[str]:
-    for title, model in SECTIONS:
-        yield f'## {title}\n\n{_table(model, tuple(model.model_fields))}'
+    yield from _sections(SECTIONS)
     known = transit_faults()
     links = ' · '.join(f'[`{kind}`](#{kind})' for kind in sorted(known))
     yield f'## Every fault\n\n{links}\n'
     yield _table(TransitFault, EVERY_FAULT)
     for kind in sorted(known):
         yield _fault(kind, known[kind])
+    yield from _sections(STEADY_STATE)
+    watched = probes()
+    links = ' · '.join(f'[`{kind}`](#{kind})' for kind in sorted(watched))
+    yield f'## Every probe\n\n{links}\n'
+    yield _table(Probe, EVERY_PROBE)
+    for kind in sorted(watched):
+        yield _probe(kind, watched[kind])
+
+
+def _sections(sections: tuple[tuple[str, type[BaseModel]], ...]) -> Iterator[str]:
+    for title, model in sections:
+        yield f'## {title}\n\n{_table(model, tuple(model.model_fields))}'
+
+
+def _probe(kind: str, probe: type[Probe]) -> str:
+    own = tuple(name for name in probe.model_fields if name not in (*EVERY_PROBE, 'kind'))
+    return f'### `{kind}`\n\n{_about(probe)}\n\n{_table(probe, own)}'
+
+
+def _about(plugin: type[BaseModel]) -> str:
+    return ' '.join((plugin.__doc__ or '').split())
 
 
 def _fault(kind: str, fault: type[TransitFault]) -> str:
     own = tuple(name for name in fault.model_fields if name not in EVERY_FAULT and name != 'kind')
-    parts = [f'### {kind}', ' '.join((fault.__doc__ or '').split()), f'Strikes {_places(fault)}.']
+    parts = [f'### {kind}', _about(fault), f'Strikes {_places(fault)}.']
     table = [_table(fault, own)] if own else ['No settings of its own.\n']
     return '\n\n'.join([*parts, *table])
 
@@ -108,7 +135,7 @@ def _type(annotation: Any) -> str:
         return ' or '.join(f'`{value}`' for value in inner)
     if origin is UnionType or type(None) in inner:
         return ' or '.join(_type(one) for one in inner if one is not NoneType)
-    if origin is list:
+    if origin in (list, tuple):
         return f'list of {_type(inner[0])}'
     if origin is dict:
         return 'mapping'

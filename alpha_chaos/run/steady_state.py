@@ -16,6 +16,7 @@ from alpha_chaos.probes.base import PHASES
 from alpha_chaos.report.wording import NOTHING, shown
 from alpha_chaos.run.processes import users_environment
 from alpha_chaos.steady_state import SteadyState
+from alpha_chaos.transit.config import find_relay_file
 from alpha_chaos.trial import Outcome
 
 HELD, UNKNOWN, DEVIATED, INTERRUPTED = 0, 3, 4, 130
@@ -64,13 +65,15 @@ def _orphans(lines: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
     return {handle: of_step[step] for step, handle in handles.items()}
 
 
-def steady_state(config: Path, out: Path | None, relay: str, console: Console) -> int:
+def steady_state(name: str, out: Path | None, relay: str, console: Console) -> int:
     """Run a trial and return the exit code.
 
+    :param name: of the relay's file, from config/relay, or its path
     :param out: the journal; None for one in `runs/`, in a folder with the name of the file
     :param relay: full name of the relay's node
     :raises BadSetting: for anything the caller can put right
     """
+    config = find_relay_file(name)
     settings = SteadyState.load(config)
     path = out or Path('runs') / config.stem / FILE
     if path.is_dir():

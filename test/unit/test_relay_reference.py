@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from alpha_chaos.catalogues import transit_faults
+from alpha_chaos.catalogues import probes, transit_faults
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,11 +30,13 @@ def test_the_page_of_the_relay_is_what_the_code_gives(reference: ModuleType) -> 
 def test_every_fault_has_its_section_and_every_key_a_meaning(reference: ModuleType) -> None:
     text = reference.PAGE.read_text('utf-8')
     assert set(re.findall(r'^### (\w+)$', text, re.MULTILINE)) == set(transit_faults())
+    assert set(re.findall(r'^### `(\w+)`$', text, re.MULTILINE)) == set(probes())
     rows = [line.split(' | ') for line in text.splitlines() if line.startswith('| `')]
     assert [row for row in rows if not row[-1].strip(' |')] == []
 
 
-def test_the_guide_names_every_fault() -> None:
+def test_the_guide_names_every_fault_and_every_probe() -> None:
     guide = (ROOT / 'docs/relay.md').read_text('utf-8')
     missing = [kind for kind in transit_faults() if f'`{kind}`' not in guide]
+    missing += [kind for kind in probes() if f'kind: {kind}' not in guide]
     assert missing == []

@@ -3,10 +3,12 @@
 import textwrap
 
 import pytest
+import yaml
 
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.probes.topic_rate import TopicRate
-from alpha_chaos.steady_state import SteadyState
+from alpha_chaos.resources import config_folder
+from alpha_chaos.steady_state import SteadyState, SteadyStateFile, StepFile
 
 GOOD = """\
 topics:
@@ -59,6 +61,14 @@ def test_the_relay_ends_a_fault_itself_if_nobody_is_left_to_do_it(tmp_path):
         'probability: 0.5', 'schedule: {when: {topic: x, field: data, above: 1.0}}'
     )
     assert load(tmp_path, when).method[0].settings['schedule']['for_s'] is None
+
+
+def test_the_example_shows_every_key_there_is():
+    path = config_folder() / 'relay' / 'example.yaml'
+    assert SteadyState.load(path).probes
+    shown = yaml.safe_load(path.read_text())['steady_state']
+    assert set(shown) == set(SteadyStateFile.model_fields)
+    assert set(shown['method'][0]) == set(StepFile.model_fields)
 
 
 def test_it_goes_into_the_journal_as_it_is(tmp_path):
