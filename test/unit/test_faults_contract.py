@@ -1,11 +1,11 @@
 """What every fault must keep to. A new file in faults/ is tested by being there."""
 
 import json
-from pathlib import Path
 
 import pytest
 from fault_traffic import AlwaysDraw, Nothing, Recorder, episode, run
 from numpy.random import default_rng
+from plugin_files import check_holds_plugin, kinds
 
 import alpha_chaos.faults
 from alpha_chaos import catalogues
@@ -14,15 +14,9 @@ from alpha_chaos.plugins import BadSetting, parse
 
 # Files of the package that are no faults.
 FRAME = {'__init__', 'answer', 'base', 'draws'}
-FILES = sorted(
-    path.stem
-    for folder in alpha_chaos.faults.__path__
-    for path in Path(folder).glob('*.py')
-    if path.stem not in FRAME
-)
 
 
-@pytest.fixture(params=FILES)
+@pytest.fixture(params=kinds(alpha_chaos.faults, FRAME))
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -34,14 +28,8 @@ def fault(kind: str) -> Fault:
 
 
 def test_a_file_holds_the_fault_of_its_name_and_an_example(kind: str) -> None:
-    found = catalogues.faults()
-    assert kind in found, f'faults/{kind}.py holds no fault of kind {kind!r}'
-    made = found[kind]
-    assert kind.replace('_', '') == made.__name__.lower()
-    assert 'example' in vars(made), f'faults/{kind}.py sets no {made.__name__}.example'
-    assert isinstance(made.example, made)
-    assert made.__doc__
-    assert all(made.example.routes)
+    check_holds_plugin(kind, catalogues.faults(), 'faults')
+    assert all(catalogues.faults()[kind].example.routes)
 
 
 def test_the_same_seed_gives_the_same_episode(fault: Fault) -> None:

@@ -2,9 +2,9 @@
 
 import json
 import tracemalloc
-from pathlib import Path
 
 import pytest
+from plugin_files import check_holds_plugin, kinds
 from probe_traffic import show, unreadable
 
 import alpha_chaos.probes
@@ -14,15 +14,9 @@ from alpha_chaos.plugins import BadSetting, parse
 from alpha_chaos.probes.base import GraphSource, Probe, ServiceSource, TopicSource
 
 FRAME = {'__init__', 'base'}  # files of the package that are no probes
-FILES = sorted(
-    path.stem
-    for folder in alpha_chaos.probes.__path__
-    for path in Path(folder).glob('*.py')
-    if path.stem not in FRAME
-)
 
 
-@pytest.fixture(params=FILES)
+@pytest.fixture(params=kinds(alpha_chaos.probes, FRAME))
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -34,13 +28,7 @@ def probe(kind: str) -> Probe:
 
 
 def test_a_file_holds_the_probe_of_its_name_and_an_example(kind: str) -> None:
-    found = catalogues.probes()
-    assert kind in found, f'probes/{kind}.py holds no probe of kind {kind!r}'
-    made = found[kind]
-    assert kind.replace('_', '') == made.__name__.lower()
-    assert 'example' in vars(made), f'probes/{kind}.py sets no {made.__name__}.example'
-    assert isinstance(made.example, made)
-    assert made.__doc__
+    check_holds_plugin(kind, catalogues.probes(), 'probes')
 
 
 def test_every_setting_says_what_it_is(probe: Probe) -> None:

@@ -1,11 +1,11 @@
 """What every fault in transit must keep to. A new file in transit/ is tested by being there."""
 
 import json
-from pathlib import Path
 
 import pytest
 from fault_traffic import AlwaysDraw
 from numpy.random import default_rng
+from plugin_files import check_holds_plugin, kinds
 from transit_traffic import COUNT, PERIOD_NS, Link, message, on_time, parcel, seen
 
 import alpha_chaos.transit
@@ -17,15 +17,9 @@ from alpha_chaos.transit.stack import Limits
 
 # Files of the package that are no faults.
 FRAME = {'__init__', 'base', 'config', 'content', 'schedule', 'stack'}
-FILES = sorted(
-    path.stem
-    for folder in alpha_chaos.transit.__path__
-    for path in Path(folder).glob('*.py')
-    if path.stem not in FRAME
-)
 
 
-@pytest.fixture(params=FILES)
+@pytest.fixture(params=kinds(alpha_chaos.transit, FRAME))
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -41,13 +35,7 @@ def struck_always(fault: TransitFault) -> TransitFault:
 
 
 def test_a_file_holds_the_fault_of_its_name_and_an_example(kind: str) -> None:
-    found = catalogues.transit_faults()
-    assert kind in found, f'transit/{kind}.py holds no fault of kind {kind!r}'
-    made = found[kind]
-    assert kind.replace('_', '') == made.__name__.lower()
-    assert 'example' in vars(made), f'transit/{kind}.py sets no {made.__name__}.example'
-    assert isinstance(made.example, made)
-    assert made.__doc__
+    check_holds_plugin(kind, catalogues.transit_faults(), 'transit')
 
 
 def test_every_setting_is_described_with_its_unit_or_its_words(fault: TransitFault) -> None:
