@@ -70,10 +70,11 @@ class CallLeg:
                 self._unserve()
 
     def _find(self, graph: Graph) -> bool:
-        types = graph.get(self.name, ())
-        if self._type:
-            types = [self._type] if self._type in types else []
+        offered = graph.get(self.name, ())
+        types = [one for one in offered if self._type in ('', one)]
         if not types:
+            for other in offered:
+                self._relay.problem(self.name, f'is {other}; the file says {self._type}')
             return False
         try:
             self._kind = load_part(types[0])
@@ -89,6 +90,7 @@ class CallLeg:
         self._server = deferred_service(
             self._relay.node, self._kind, self._output, self._on_request, qos_profile=_QOS
         )
+        self._relay.node.get_logger().info(f'{self.name} is served as {self._output}')
 
     def _unserve(self) -> None:
         self._relay.node.destroy_service(self._server)

@@ -7,6 +7,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 
 from alpha_chaos.faults.base import Codec
+from alpha_chaos.health import Delays
 from alpha_chaos.nodes.relay_clock import RelayClock
 from alpha_chaos.transit.base import Parcel, Passage, Side
 from alpha_chaos.transit.config import Route
@@ -27,6 +28,7 @@ class Relay(Host, Protocol):
 
     clock: RelayClock
     limits: Limits
+    handling: Delays  # of what passes: what the relay itself costs
 
     def report(self, lane: 'Lane', verdicts: Sequence[Verdict]) -> None:
         """Publish what was decided."""

@@ -4,9 +4,11 @@ A topic is one topic leg, a service one call leg. An action is three services an
 passes as these: goal numbers, refusals and states reach the client as the server gave them.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.impl.implementation_singleton import rclpy_implementation
 
 from alpha_chaos.nodes.interfaces import load_part
@@ -37,16 +39,20 @@ class Ear:
         self._hear = hear
         self._subscription: Any = None
         self.kind: Any = None  # type of the messages, once known
+        self.lost = 0  # messages that the middleware says it has lost
         self._most = 0  # publishers at a time
         self._made: Any = None  # what it was made for: type, QoS
 
     def look(self) -> None:
         """Look who publishes; open, or open anew if type or QoS are others than before."""
-        found = self._relay.node.get_publishers_info_by_topic(self.topic)
-        if self._type:
-            found = [one for one in found if one.topic_type == self._type]
-        if not found:
-            return  # and what is open stays so, for whoever comes back
+        everybody = self._relay.node.get_publishers_info_by_topic(self.topic)
+        found = [one for one in everybody if self._type in ('', one.topic_type)]
+        if not found:  # what is open stays so, for whoever comes back
+            for other in everybody:
+                self._relay.problem(
+                    self.topic, f'is {other.topic_type}; the file says {self._type}'
+                )
+            return
         types = sorted({one.topic_type for one in found})
         if len(types) > 1:
             self._relay.problem(
@@ -80,8 +86,17 @@ class Ear:
     def _open(self, kind: Any, in_qos: Any, out_qos: Any) -> None:
         self.kind = kind
         self._subscription = self._relay.node.create_subscription(
-            kind, self.topic, self._hear, in_qos, raw=True
+            kind,
+            self.topic,
+            self._hear,
+            in_qos,
+            raw=True,
+            event_callbacks=SubscriptionEventCallbacks(message_lost=self._on_lost),
         )
+
+    def _on_lost(self, event: Any) -> None:
+        self.lost += event.total_count_change
+        self._relay.problem(self.topic, 'messages were lost on their way to the relay')
 
     def close(self) -> None:
         """Hear no more."""
@@ -98,12 +113,14 @@ class TopicLeg(Ear):
         super().__init__(relay, topic, type, lane.route.qos, self._on_message)
         self._lane = lane
         self._output = output
+        self._handling = relay.handling
         self._publisher: Any = None
 
     def _open(self, kind: Any, in_qos: Any, out_qos: Any) -> None:
         self._publisher = self._relay.node.create_publisher(kind, self._output, out_qos)
         self._lane.open(kind, lambda passage: self._publish(passage.parcel.data))
         super()._open(kind, in_qos, out_qos)
+        self._relay.node.get_logger().info(f'{self.topic} goes on as {self._output}')
 
     def close(self) -> None:
         """Hear and say no more."""
@@ -113,12 +130,14 @@ class TopicLeg(Ear):
             self._publisher = self._lane.send = None
 
     def _on_message(self, data: bytes) -> None:
+        began_s = time.perf_counter()
         lane = self._lane
         lane.sequence += 1
         if lane.stack.idle:
             self._publish(data)
         else:
             lane.take(data)
+        self._handling.add(time.perf_counter() - began_s)
 
     def _publish(self, data: bytes) -> None:
         try:
@@ -172,6 +191,21 @@ class OpenRoute:
             )
             topic(lanes['feedback'], '/_action/feedback', part('_FeedbackMessage'))
             topic(lanes['status'], '/_action/status', 'action_msgs/msg/GoalStatusArray')
+
+    @property
+    def waits(self) -> bool:
+        """Whether some of it has not been found yet."""
+        return any(lane.kind is None for lane in self.lanes.values())
+
+    @property
+    def passed(self) -> int:
+        """Number of messages that came, on all sides."""
+        return sum(lane.sequence for lane in self.lanes.values())
+
+    @property
+    def lost(self) -> int:
+        """Number of messages that the middleware has lost before they came."""
+        return sum(topic.lost for topic in self._topics)
 
     def look(self, graph: Graph) -> None:
         """Open what can be opened now.

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,10 +19,12 @@ from rclpy.serialization import deserialize_message
 
 from alpha_chaos.faults.base import Fields
 from alpha_chaos.faults.draws import generator
+from alpha_chaos.health import Condition, Delays, Level, Rates
 from alpha_chaos.msg import FaultEvent
+from alpha_chaos.nodes.diagnostics import Diagnostics, WatchedParams
 from alpha_chaos.nodes.message_fields import check_field, check_values
 from alpha_chaos.nodes.mirrored_qos import DEPTH
-from alpha_chaos.nodes.params import Params, declare
+from alpha_chaos.nodes.params import declare
 from alpha_chaos.nodes.relay_clock import STEADY, RelayClock
 from alpha_chaos.nodes.relay_lane import Lane
 from alpha_chaos.nodes.relay_legs import Ear, OpenRoute
@@ -34,9 +36,10 @@ from alpha_chaos.transit.stack import Verdict
 
 # Between two looks at who is there: DDS tells rclpy's nodes of nobody who comes.
 LOOK_S = 0.2
+MOST_PROBLEMS = 1000  # that are said, each once
 
 
-class TransitRelayParams(Params):
+class TransitRelayParams(WatchedParams):
     """Parameters of the relay."""
 
     config: str = Field(
@@ -72,6 +75,7 @@ class TransitRelayNode(Node):
         self.config = RelayConfig.load(find_relay_file(self.params.config))
         self.limits = self.config.hold
         self.node: Node = self
+        self.handling = Delays()
         names = [route.name for route in self.config.routes]
         for name in self.params.allow:
             if name not in names:
@@ -95,8 +99,15 @@ class TransitRelayNode(Node):
         self.create_service(RemoveFault, '~/remove_fault', self._on_remove)
         self.create_service(ListFaults, '~/list_faults', self._on_list)
         self.create_service(ResetFaults, '~/reset_faults', self._on_reset)
+        injection = 'on' if self.params.enable_injection else 'off'
+        self.get_logger().info(
+            f'relays {", ".join(names) or "nothing"}; injection is {injection}, '
+            f'{len(self._armed)} faults are armed'
+        )
         self._look()
-        self._looks = self.create_timer(LOOK_S, self._look, clock=STEADY)
+        self.create_timer(LOOK_S, self._look, clock=STEADY)
+        self._rates = Rates({}, 0.0)
+        Diagnostics(self, self._conditions, self.params.diagnostics_period)
 
     def destroy_node(self) -> None:
         """Let go of everything."""
@@ -129,29 +140,62 @@ class TransitRelayNode(Node):
 
     def problem(self, where: str, text: str) -> None:
         """Say what does not work, once."""
-        if (where, text) not in self._problems:
+        if (where, text) not in self._problems and len(self._problems) < MOST_PROBLEMS:
             self._problems.add((where, text))
             self.get_logger().warning(f'{where}: {text}')
 
+    def _conditions(self, now_s: float) -> Iterator[Condition]:
+        waiting = [name for name, route in self.routes.items() if route.waits]
+        counts = {name: route.passed for name, route in self.routes.items()}
+        values: dict[str, str | int | float] = {}
+        for name, rate_hz in self._rates.look(counts, now_s).items():
+            values[f'{name} passed'] = counts[name]
+            values[f'{name} [Hz]'] = rate_hz
+            values[f'{name} lost'] = self.routes[name].lost
+        yield Condition(
+            'routes',
+            Level.WARN if waiting else Level.OK,
+            f'nobody offers {", ".join(waiting)}' if waiting else 'all are open',
+            values,
+        )
+        handling = self.handling.take()
+        yield Condition(
+            'latency',
+            values={
+                'passed since the last look': handling.count,
+                'mean [ms]': 1e3 * handling.mean_s,
+                'longest [ms]': 1e3 * handling.longest_s,
+            },
+        )
+        yield Condition(
+            'faults',
+            message=', '.join(armed.fault.kind for armed in self._armed) or 'none is armed',
+            values={
+                'held back': sum(lane.stack.held for lane in self._struck()),
+                'held back [B]': sum(lane.stack.held_bytes for lane in self._struck()),
+            },
+        )
+
     # -- time
 
-    def _lanes(self) -> Iterator[Lane]:
-        return (lane for route in self.routes.values() for lane in route.lanes.values())
+    def _struck(self) -> Iterable[Lane]:
+        """Return the lanes with faults; nothing is held back on any other."""
+        return dict.fromkeys(armed.lane for armed in self._armed)
 
     def _pump(self, now_ns: int) -> None:
-        for lane in self._lanes():
+        for lane in self._struck():
             lane.pump(now_ns)
         self.held()
 
     def _restart(self, now_ns: int) -> None:
-        lost = sum(lane.stack.restart(now_ns) for lane in self._lanes())
+        lost = sum(lane.stack.restart(now_ns) for lane in self._struck())
         if lost:
             self.get_logger().warning(f'time began anew: {lost} held messages are lost')
         self.held()
 
     def held(self) -> None:
         """Be called when the next message is due."""
-        due = (lane.stack.due_ns for lane in self._lanes())
+        due = (lane.stack.due_ns for lane in self._struck())
         self.clock.wake(min((time for time in due if time is not None), default=None))
 
     # -- faults
@@ -207,12 +251,20 @@ class TransitRelayNode(Node):
     def _disarm(self, armed: Armed) -> None:
         self._armed.remove(armed)
         armed.lane.leave(armed.lane.stack.disarm(armed.id, self.clock.now_ns))
+        self._stop_listening()
 
     def _listen(self, topic: str) -> None:
         if topic not in self._ears:
             name = self.resolve_topic_name(topic)
             self._ears[topic] = ear = Ear(self, name, '', Qos(), partial(self._observe, topic))
             ear.look()
+
+    def _stop_listening(self) -> None:
+        """Close the ears that no schedule needs any more."""
+        conditions = (armed.fault.schedule.when for armed in self._armed)
+        needed = {condition.topic for condition in conditions if condition is not None}
+        for topic in [topic for topic in self._ears if topic not in needed]:
+            self._ears.pop(topic).close()
 
     def _observe(self, topic: str, data: bytes) -> None:
         now_ns = self.clock.now_ns
@@ -229,7 +281,7 @@ class TransitRelayNode(Node):
                 self.problem(topic, f'{path}: {error}')
                 return []
 
-        for lane in self._lanes():
+        for lane in self._struck():
             lane.stack.observe(topic, read, now_ns)
 
     def report(self, lane: Lane, verdicts: Sequence[Verdict]) -> None:
@@ -301,9 +353,10 @@ class TransitRelayNode(Node):
     def _on_reset(
         self, _: ResetFaults.Request, response: ResetFaults.Response
     ) -> ResetFaults.Response:
-        lost = sum(lane.stack.clear() for lane in self._lanes())
+        lost = sum(lane.stack.clear() for lane in self._struck())
         self._armed.clear()
         self._kinds.clear()
+        self._stop_listening()
         self.held()
         self.get_logger().info(f'reset: no fault is armed, {lost} held messages are lost')
         response.ok = True

@@ -7,6 +7,7 @@ import time
 
 import pytest
 import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
@@ -170,6 +171,46 @@ def test_nothing_is_armed_unless_injection_is_enabled(stage, tmp_path):
     sent = bench.send(1, 2, 3)
     assert bench.arrives(3) == sent
     assert stage.ask(ListFaults, 'fault_relay/list_faults').faults == []
+
+
+def test_namespace_and_remappings_apply_to_what_is_routed(stage, tmp_path):
+    file = tmp_path / 'relay.yaml'
+    file.write_text('topics: {words: , ~/own: }')
+    node = stage.add(
+        TransitRelayNode, config=str(file), cli=['-r', '__ns:=/lab'], remap={'words': 'spoken'}
+    )
+    assert [route.source for route in node.routes.values()] == [
+        '/lab/spoken',
+        '/lab/fault_relay/own',
+    ]
+    spoken = stage.probe.create_publisher(String, '/lab/spoken', 10)
+    heard = []
+    stage.probe.create_subscription(String, '/lab/relay/words', heard.append, 10)
+    stage.until(lambda: spoken.get_subscription_count() == 1, 'the relay')
+    stage.until(lambda: node.count_subscribers('/lab/relay/words') == 1, 'the sink')
+    spoken.publish(String(data='hello'))
+    stage.until(lambda: heard, 'the word')
+
+
+def test_diagnostics_say_what_passes_and_what_is_missing(stage, tmp_path):
+    bench = Bench(stage, tmp_path, diagnostics_period=0.05)
+    reports = []
+    stage.probe.create_subscription(DiagnosticArray, '/diagnostics', reports.append, 10)
+    bench.connect()
+    bench.send(1, 2, 3)
+    assert bench.add(route='/arm/joints', kind='lag', lag_s=1000.0).ok
+    bench.send(4)
+
+    def values():
+        return {entry.key: entry.value for one in reports[-1].status for entry in one.values}
+
+    stage.until(lambda: reports and values()['/arm/joints passed'] == '4', 'the report')
+    routes, latency, faults = reports[-1].status
+    assert routes.name == 'fault_relay: routes'
+    assert (routes.level, routes.message) == (b'\x01', 'nobody offers /words, /closed')
+    assert latency.name == 'fault_relay: latency'
+    assert faults.message == 'lag'
+    assert values()['held back'] == '1'
 
 
 # -- faults

@@ -22,6 +22,7 @@ from alpha_chaos.bodies.description import robot_description
 from alpha_chaos.bodies.panda import Panda
 from alpha_chaos.graph import episode_graph
 from alpha_chaos.kinematic_tree import KinematicTree
+from alpha_chaos.resources import config_folder
 from alpha_chaos.run.domains import Domains
 from alpha_chaos.run.language_model import replies_folder
 
@@ -178,7 +179,7 @@ def test_the_arguments_are_the_options_of_the_command_line(name, without):
 
 
 def test_a_launch_file_holds_nothing_else():
-    for name in ('episode', 'matrix', 'replay', 'view'):
+    for name in ('episode', 'matrix', 'relay', 'replay', 'view'):
         kinds = {type(entity) for entity in described(name)}
         assert kinds == {DeclareLaunchArgument, OpaqueFunction}
     assert launching.PACKAGE == 'alpha_chaos'
@@ -268,6 +269,52 @@ def test_ctrl_c_ends_the_launch_in_order_with_0(launch):
     assert episode.end() == 0, episode.said
     assert 'Traceback' not in episode.said
     assert journal.read(episode.log.parent / 'run').rows == ()
+
+
+# -- the relay alone
+
+
+def test_every_argument_of_the_relay_is_described_and_closed_ones_have_choices():
+    declared = [one for one in described('relay') if isinstance(one, DeclareLaunchArgument)]
+    assert all(one.description.endswith('.') or one.choices for one in declared)
+    assert all(one.default_value is not None for one in declared)
+    choices = {one.name: one.choices for one in declared if one.choices}
+    assert choices['enable_injection'] == choices['use_sim_time'] == ['false', 'true']
+
+
+def test_the_relay_is_launched_with_its_file_in_its_namespace_and_ctrl_c_ends_it_with_0(launch):
+    relay = launch(
+        'relay', 'site', ns='cell', config='example', enable_injection='true', allow='/chatter'
+    )
+    relay.wait_for('relays /chatter; injection is on, 4 faults are armed')
+    parameters, remappings = rules(relay.started['fault_relay'].command)
+    assert parameters == {
+        'config': str(config_folder() / 'relay/example.yaml'),
+        'enable_injection': True,
+        'allow': ['/chatter'],
+        'use_sim_time': True,  # of the launch file around it
+    }
+    assert ('__ns', '/site/cell') in remappings
+    os.killpg(relay.process.pid, signal.SIGINT)
+    assert relay.end() == 0, relay.said
+    assert 'Traceback' not in relay.said
+
+
+def test_a_mistake_in_the_relays_file_starts_nothing_and_ends_with_1(launch, tmp_path):
+    file = tmp_path / 'break.yaml'
+    file.write_text('topics:\n  /a:\n    fault: []\n')
+    relay = launch('relay', config=str(file))
+    assert relay.end() == 1
+    assert "line 3: topics./a: unknown key 'fault', did you mean 'faults'?" in relay.said
+    assert relay.started == {}
+
+
+def test_a_relay_that_dies_ends_the_launch_with_1(launch):
+    relay = launch('relay')
+    relay.wait_for('injection is off')
+    os.kill(relay.started['fault_relay'].pid, signal.SIGKILL)
+    assert relay.end() == 1
+    assert 'fault_relay was killed by signal 9' in relay.said
 
 
 # -- a recording
