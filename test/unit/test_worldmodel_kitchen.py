@@ -1,0 +1,281 @@
+"""The kitchen: what it covers, what heat and time do in it, and what its documentation says."""
+
+import json
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+import release_names
+
+from alpha_chaos.worldmodel.documents import SceneDocument
+from alpha_chaos.worldmodel.domain import load_domain
+from alpha_chaos.worldmodel.interactions import count_interactions
+from alpha_chaos.worldmodel.parts import Domain
+from alpha_chaos.worldmodel.run import Run
+from alpha_chaos.worldmodel.world import World
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLIC = ROOT.parent / 'shared' / 'data' / 'simmer' / 'world_model'
+DOCS = ROOT / 'docs' / 'kitchen.md'
+# What the project asks of its kitchen.
+FAMILIES = {
+    'cross_contamination', 'unwashed', 'undercooked', 'overcooked', 'burned', 'cold_chain',
+    'refreezing', 'allergens', 'left_on', 'hot_surface', 'sharp', 'wrong_vessel', 'broken_glass',
+    'spills', 'seasoning', 'waste',
+}  # fmt: skip
+
+
+@cache
+def kitchen() -> Domain:
+    return load_domain('kitchen')
+
+
+def begin(*objects: object) -> Run:
+    scene = SceneDocument.model_validate({'objects': objects})
+    return World(kitchen(), scene, kitchen().files.place('agent', '')).begin()
+
+
+def done(run: Run, *steps: str) -> None:
+    for step in steps:
+        result = run.step(step)
+        assert result.done, result.failures
+
+
+def number(run: Run, state: str, name: str, id_: str = '1') -> float:
+    word = kitchen().words.states[state]
+    item = run.state.named[name, id_]
+    value: float = run.state.values[item * kitchen().words.width + word.column]
+    return value
+
+
+def celsius(run: Run, name: str) -> float:
+    return number(run, 'temperature', name) - 273.15
+
+
+def flags(run: Run, name: str, id_: str = '1') -> set[str]:
+    bits = run.state.bits[run.state.named[name, id_]]
+    return {word.name for word in kitchen().words.states.values() if bits & word.mask}
+
+
+# ---- coverage
+
+
+def test_every_action_and_class_of_the_public_release_is_there_and_more() -> None:
+    assert len(release_names.ACTIONS) == 77
+    assert len(release_names.CLASSES) == 262
+    assert set(release_names.ACTIONS) <= set(kitchen().actions)
+    assert set(release_names.CLASSES) <= set(kitchen().rows)
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason='the public data is not beside the project')
+def test_the_list_of_the_releases_names_is_the_releases() -> None:
+    actions = json.loads((PUBLIC / 'action_list.json').read_text(encoding='utf-8'))
+    classes = json.loads((PUBLIC / 'object_def.json').read_text(encoding='utf-8'))
+    assert sorted(actions) == release_names.ACTIONS
+    assert sorted(classes) == release_names.CLASSES
+
+
+@pytest.mark.skipif(not PUBLIC.is_dir(), reason='the public data is not beside the project')
+def test_what_the_release_takes_as_arguments_comes_first_and_in_its_order() -> None:
+    defined = json.loads((PUBLIC / 'action_def.json').read_text(encoding='utf-8'))
+    for name, entry in defined.items():
+        theirs = [role.rstrip('?') for role in entry['definition']['args']]
+        ours = [role.name for role in kitchen().actions[name].roles]
+        assert len(ours) >= len(theirs)
+        assert all(role.optional for role in kitchen().actions[name].roles[len(theirs) :])
+        kinds = [role.kind for role in kitchen().actions[name].roles[: len(theirs)]]
+        values = [role in ('duration', 'temperature') for role in theirs]
+        assert [kind == 'value' for kind in kinds] == values
+
+
+def test_every_family_has_rules_and_there_are_more_than_thirty() -> None:
+    families = Counter(audit.family for audit in kitchen().audits.values())
+    assert set(families) == FAMILIES
+    assert sum(families.values()) >= 30
+
+
+# ---- interactions
+
+
+def test_interactions_are_counted_by_hand_too() -> None:
+    counted = count_interactions(kitchen())
+    rows, words = kitchen().rows, kitchen().words
+
+    def having(*names: str) -> list[str]:
+        mask = sum(words.bit(name) for name in names)
+        return [name for name, (bits, _, _) in rows.items() if bits & mask == mask]
+
+    assert counted['wait'] == 1
+    assert counted['wash_hands'] == 1  # there is one tap
+    assert counted['cut'] == len(having('cuttable')) * len(having('surface'))
+    assert counted['mix'] == len(having('vessel'))  # by hand: the tool is optional
+    assert counted['stir'] == len(having('vessel')) * len(having('utensil'))
+    over = set(having('vessel')) | set(having('food'))  # a need that looks at properties only
+    assert counted['sprinkle'] == len(having('food')) * len(over)
+    assert count_interactions(kitchen(), 1)['put_in'] == len(having('grabbable'))
+
+
+# ---- heat and time
+
+
+def test_a_chicken_breast_is_safe_after_a_quarter_of_an_hour_in_a_hot_pan() -> None:
+    run = begin({'class': 'pan', 'at': ['on', 'stove']},
+                {'class': 'chicken_breast', 'at': ['in', 'pan']})  # fmt: skip
+    done(run, '[SWITCH_ON] <stove> (1)', '[WAIT] <10_minutes>')
+    assert celsius(run, 'chicken_breast') < 74  # USDA: the safe minimum for poultry
+    assert 'raw' in flags(run, 'chicken_breast')
+    done(run, '[WAIT] <10_minutes>')
+    assert celsius(run, 'chicken_breast') > 74
+    assert {'cooked'} <= flags(run, 'chicken_breast')
+    assert not {'raw', 'burned'} & flags(run, 'chicken_breast')
+    done(run, '[WAIT] <20_minutes>')
+    assert celsius(run, 'chicken_breast') < 100  # it is wet
+    assert 'burned' in flags(run, 'chicken_breast')
+
+
+@pytest.mark.parametrize(
+    ('food', 'safe'),  # USDA: safe minimum internal temperatures
+    [('chicken_breast', 74), ('pheasant', 74), ('ground_chicken', 74), ('ground_beef', 71),
+     ('ground_pork', 71), ('sausage', 71), ('egg', 71), ('fish', 63), ('shrimp', 63),
+     ('beef', 63), ('gammon', 63)],
+)  # fmt: skip
+def test_protein_is_done_at_the_safe_minimum(food: str, safe: float) -> None:
+    run = begin({'class': food, 'at': ['on', 'counter']})
+    assert number(run, 'done_at', food) - 273.15 == pytest.approx(safe)
+    assert 'raw' in flags(run, food)
+
+
+def test_water_boils_in_about_eight_minutes_and_never_gets_hotter() -> None:
+    run = begin({'class': 'pot', 'at': ['on', 'stove']})
+    done(run, '[SWITCH_ON] <water> (1)', '[FILL] <pot> (1) <water> (1)',
+         '[SWITCH_OFF] <water> (1)', '[SWITCH_ON] <stove> (1)', '[WAIT] <4_minutes>')  # fmt: skip
+    assert 'boiling' not in flags(run, 'pot')
+    done(run, '[WAIT] <6_minutes>')
+    assert 'boiling' in flags(run, 'pot')
+    done(run, '[WAIT] <1_hour>')
+    assert celsius(run, 'pot') == pytest.approx(100, abs=0.1)
+
+
+def test_frozen_fish_thaws_over_night_in_the_fridge_and_in_hours_on_the_counter() -> None:
+    frozen = {'class': 'fish', 'is': ['frozen'], 'has': {'temperature': '-18 C'}}
+    cold = begin({**frozen, 'at': ['in', 'fridge']})
+    done(cold, '[WAIT] <2_hours>')
+    assert 'frozen' in flags(cold, 'fish')
+    done(cold, '[WAIT] <10_hours>')
+    assert 'thawed' in flags(cold, 'fish')
+    assert 'thawed_in_air' not in flags(cold, 'fish')
+    warm = begin({**frozen, 'at': ['on', 'counter']})
+    done(warm, '[WAIT] <3_hours>')
+    assert {'thawed', 'thawed_in_air'} <= flags(warm, 'fish')
+
+
+def test_milk_is_exposed_only_while_it_is_between_5_and_60_degrees() -> None:
+    run = begin({'class': 'milk', 'at': ['on', 'counter']})
+    done(run, '[WAIT] <2_hours>')
+    assert 6600 < number(run, 'exposure', 'milk') < 7200  # it was at 4 °C first
+    inside = begin('milk')
+    done(inside, '[WAIT] <2_hours>')
+    assert number(inside, 'exposure', 'milk') == 0
+
+
+def test_germs_go_from_raw_meat_over_board_and_blade_and_die_of_heat() -> None:
+    run = begin(
+        {'class': 'chicken_breast', 'at': ['on', 'cutting_board']},
+        {'class': 'knife', 'at': ['on', 'counter']},
+        {'class': 'carrot', 'not': ['dirty'], 'at': ['on', 'cutting_board 2']},
+        {'class': 'cutting_board', 'id': 2},
+        {'class': 'pan', 'at': ['on', 'stove']},
+    )
+
+    def germs(name: str) -> set[str]:
+        word = kitchen().words.states['germs']
+        item = run.state.named[name, '1']
+        elements = run.state.values[item * kitchen().words.width + word.column]
+        return {run.state.labels[element] for element in elements}
+
+    done(run, '[GRAB] <knife> (1)', '[CHOP] <chicken_breast> (1) <cutting_board> (1) <knife> (1)')
+    assert germs('knife') == {'chicken_breast (1)'}
+    done(run, '[CHOP] <carrot> (1) <cutting_board> (2) <knife> (1)')
+    assert germs('carrot') == {'chicken_breast (1)'}
+    done(run, '[PUT_ON] <knife> (1) <counter> (1)', '[GRAB] <carrot> (1)',
+         '[PUT_IN] <carrot> (1) <pan> (1)', '[SWITCH_ON] <stove> (1)', '[WAIT] <15_minutes>')  # fmt: skip
+    assert germs('carrot') == set()
+    assert germs('knife') == {'chicken_breast (1)'}
+
+
+# ---- portions and products
+
+
+def test_what_is_poured_is_a_portion_and_the_packet_holds_less() -> None:
+    run = begin({'class': 'bowl', 'at': ['on', 'counter']},
+                {'class': 'flour', 'at': ['on', 'counter']})  # fmt: skip
+    done(run, '[GRAB] <flour> (1)', '[POUR] <flour> (1) <bowl> (1) <3_portions>')
+    assert number(run, 'amount', 'flour', '1') == 17
+    assert number(run, 'amount', 'flour', '2') == 3
+    assert 'stock' not in flags(run, 'flour', '2')
+    result = run.step('[POUR] <flour> (1) <bowl> (1) <20_portions>')
+    assert [failure.rule for failure in result.failures] == ['pour: there is not that much left']
+
+
+def test_a_product_has_the_germs_and_the_mean_temperature_of_its_parts() -> None:
+    run = begin(
+        {'class': 'bowl', 'at': ['on', 'counter']},
+        {'class': 'egg', 'is': ['broken'], 'at': ['in', 'bowl']},
+        {'class': 'flour', 'not': ['stock'], 'has': {'amount': '2 portion'}, 'at': ['in', 'bowl']},
+    )
+    done(run, '[COMBINE] <bowl> (1) <batter> (1)')
+    assert celsius(run, 'batter') == pytest.approx((4 + 21) / 2, abs=1)
+    assert number(run, 'amount', 'batter') == 3
+    assert {'raw', 'needs_cooking'} <= flags(run, 'batter')
+
+
+@pytest.mark.parametrize(
+    ('plan', 'needed'),
+    [
+        ('[GRAB] <milk> (1)', 'within_reach'),  # behind the closed door of the fridge
+        ('[WALK] <fridge> (1)\n[GRAB] <milk> (1)', 'within_reach'),  # still closed
+        ('[WASH] <bowl> (1) <water> (1)', 'held_by'),
+        ('[GRAB] <bowl> (1)\n[WASH] <bowl> (1) <water> (1)', 'water (1) is on'),
+        ('[GRAB] <bowl> (1)\n[GRAB] <plate> (1)', 'hands are not empty'),
+        ('[SET_TEMP] <stove> (1) <180C>', 'is on'),
+        ('[SWITCH_ON] <stove> (1)\n[SET_TEMP] <stove> (1) <900C>', '300'),
+        ('[BOIL] <pot> (1) <stove> (1)', 'the vessel is not there'),
+    ],
+)
+def test_what_a_cook_cannot_do_fails_at_its_step(plan: str, needed: str) -> None:
+    there = ['on', 'counter']
+    run = begin('milk', *({'class': name, 'at': there} for name in ('bowl', 'plate', 'pot')))
+    *before, last = plan.split('\n')
+    done(run, *before)
+    assert needed in run.step(last).failures[0].message
+
+
+# ---- documentation
+
+
+def test_every_rule_is_a_line_of_the_documentation() -> None:
+    text = DOCS.read_text(encoding='utf-8')
+    rows = re.findall(r'^\| `(\w+)` \| (\w+) \| (\d) \| (yes|no) \| (.+) \|$', text, re.MULTILINE)
+    written = {row[0]: row[1:] for row in rows}
+    expected = {
+        name: (audit.family, str(audit.severity), 'yes' if audit.reversible else 'no',
+               audit.message.replace('{', '').replace('}', ''))
+        for name, audit in kitchen().audits.items()
+    }  # fmt: skip
+    assert written == expected
+
+
+def test_the_numbers_of_the_documentation_are_those_of_the_kitchen() -> None:
+    text = DOCS.read_text(encoding='utf-8')
+    domain = kitchen()
+    counts = [sum(count_interactions(domain, most).values()) for most in (1, 2)]
+    for number_, what in (
+        (len(domain.actions), 'actions'),
+        (len(domain.rows), 'classes'),
+        (len(domain.audits), 'rules'),
+        (counts[0], 'pairs of an action and its first object'),
+        (counts[1], 'valid interactions'),
+    ):
+        assert f'{number_:,} {what}'.replace(',', ' ') in text
