@@ -200,7 +200,8 @@ def test_germs_go_from_raw_meat_over_board_and_blade_and_die_of_heat() -> None:
     done(run, '[CHOP] <carrot> (1) <cutting_board> (2) <knife> (1)')
     assert germs('carrot') == {'chicken_breast (1)'}
     done(run, '[PUT_ON] <knife> (1) <counter> (1)', '[GRAB] <carrot> (1)',
-         '[PUT_IN] <carrot> (1) <pan> (1)', '[SWITCH_ON] <stove> (1)', '[WAIT] <15_minutes>')  # fmt: skip
+         '[PUT_IN] <carrot> (1) <pan> (1)', '[SWITCH_ON] <stove> (1)',
+         '[WAIT] <15_minutes>')  # fmt: skip
     assert germs('carrot') == set()
     assert germs('knife') == {'chicken_breast (1)'}
 
