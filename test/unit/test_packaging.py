@@ -29,6 +29,23 @@ def lock() -> list[Requirement]:
     return [Requirement(line) for line in lines if not line.startswith('#')]
 
 
+# Keys of rosdep/python.yaml in ros/rosdistro, 8468e88c, where the name is another one; it has none
+# for those that are None.
+KEYS = {
+    'mcap': 'mcap-ros2-support',
+    'mcap-ros2-support': 'mcap-ros2-support',
+    'ollama': 'python3-ollama-pip',
+    'pillow': 'python3-pil',
+    'pyarrow': None,
+    'pybullet': 'python3-pybullet-pip',
+    'pyyaml': 'python3-yaml',
+    'rosbags': 'python3-rosbags-pip',
+    'statsmodels': None,
+    'xllamacpp': None,
+    'zstandard': None,
+}
+
+
 def canonical(name: str) -> str:
     return re.sub(r'[-_.]+', '-', name).lower()
 
@@ -64,3 +81,24 @@ def test_the_two_manifests_agree(project: dict[str, Any]) -> None:
     for key in ('name', 'version', 'license'):
         assert package.findtext(key) == project['project'][key]
     assert (package.findtext('description') or '').rstrip('.') == project['project']['description']
+
+
+def key(requirement: str) -> str | None:
+    """Return the name by which package.xml asks for a requirement of pyproject.toml."""
+    name = canonical(Requirement(requirement).name)
+    if name.startswith('ros-'):
+        return name.removeprefix('ros-').replace('-', '_')
+    return KEYS.get(name, f'python3-{name}')
+
+
+def test_what_pip_installs_is_what_rosdep_installs(project: dict[str, Any]) -> None:
+    package = ElementTree.parse(ROOT / 'package.xml').getroot()
+    asked = {entry.text for tag in ('depend', 'exec_depend') for entry in package.iter(tag)}
+    wanted = {key(requirement) for requirement in project['project']['dependencies']} - {None}
+    assert wanted <= asked
+    extra = asked - wanted
+    # Besides, what a ROS installation has and the wheels bring along, and launch.
+    assert extra == {
+        *('action_msgs', 'ament_index_python', 'builtin_interfaces', 'rosidl_default_runtime'),
+        *('launch', 'launch_ros', 'ros2launch'),
+    }
