@@ -58,14 +58,16 @@ def check_field(kind: Any, path: str, need: Need) -> None:
         raise BadSetting(f'{name}, {path!r}: expected {_WHAT[need]}, it is {declared}{hint}')
 
 
-def check_values(kind: Any, values: Mapping[str, JsonValue]) -> None:
-    """Refuse values that messages of a type cannot hold; elements of arrays are not tried.
+def check_values(kind: Any, values: Mapping[str, JsonValue], *, blank: bool = False) -> None:
+    """Refuse values that messages of a type cannot hold.
 
+    :param blank: they are for an empty message, whose arrays have no elements; else elements are
+        not tried
     :raises BadSetting: naming the field
     """
     for path, value in values.items():
         check_field(kind, path, 'field')
-        if '[' not in path:
+        if blank or '[' not in path:
             try:
                 fill(Fields(kind()), {path: value})
             except AttributeError as error:

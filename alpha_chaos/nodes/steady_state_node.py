@@ -191,7 +191,7 @@ class _Caller:
             return
         loaded = load(kind)
         request = loaded.Request()
-        check_values(loaded.Request, source.request)
+        check_values(loaded.Request, source.request, blank=True)
         fill(Fields(request), source.request)
         self._request = request
         self._client = node.create_client(loaded, name)

@@ -236,7 +236,7 @@ class TransitRelayNode(Node):
             for path, need in fault.needs.items():
                 check_field(lane.kind, path, need)
             check_values(lane.kind, fault.writes)
-            check_values(lane.answers, fault.answers_with)
+            check_values(lane.answers, fault.answers_with, blank=True)
 
     def typed(self, lane: Lane) -> None:
         """Look at the faults of a lane once its type is known."""

@@ -4,14 +4,21 @@ import json
 
 import pytest
 from action_msgs.msg import GoalStatus
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from std_srvs.srv import SetBool
 
 from alpha_chaos.action import MoveTo
+from alpha_chaos.faults.base import Fields
 from alpha_chaos.nodes.flow import Flow, Wait, after, deferred_service
+from alpha_chaos.nodes.message_fields import check_values
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
+from alpha_chaos.plugins import BadSetting
 from alpha_chaos.srv import AddFault, Advance, ListFaults, RemoveFault, ResetFaults
+from alpha_chaos.transit.content import fill
 
 FILE = """\
 allow: [/switch, /advance, /move]
@@ -351,12 +358,13 @@ def test_many_goals_at_once_each_get_their_own_result(scene):
 
 
 @pytest.mark.parametrize(
-    ('route', 'kind', 'settings', 'words'),
+    ('route', 'kind', 'given', 'words'),
     [
         ('/switch', 'refuse', {'answer': {'success': 'no'}}, 'success cannot hold'),
         ('/switch', 'refuse', {'answer': {'sucess': False}}, "did you mean 'success'"),
         ('/switch', 'refuse', {'answer': {'message': 'a\ud800'}}, 'message cannot hold'),
         ('/switch', 'refuse', {'side': 'response'}, 'side'),
+        ('/advance', 'refuse', {'answer': {'published[0].count': 1}}, 'has no element 0'),
         ('/switch', 'wrong_response', {'values': {'message': 7}}, 'message cannot hold'),
         ('/move', 'wrong_response', {'side': 'result', 'values': {'result.stp': 1}}, "'step'"),
         (
@@ -368,10 +376,32 @@ def test_many_goals_at_once_each_get_their_own_result(scene):
         ('/move', 'refuse', {}, 'cannot strike a route of kind action'),
     ],
 )
-def test_a_fault_that_does_not_fit_the_type_is_refused(scene, route, kind, settings, words):
+def test_a_fault_that_does_not_fit_the_type_is_refused(scene, route, kind, given, words):
     scene.unharmed()  # the types are known from now on
-    assert words in scene.refusal(route, kind, **settings)
+    scene.stage.ask(Advance, '/relay/advance')
+    assert words in scene.refusal(route, kind, **given)
     scene.unharmed()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+    max_leaves=4,
+)
+PATHS = ['', 'target', 'target.header.frame_id', 'target.header.stamp.sec', 'position_only']
+PATHS += ['target.pose.position.x', 'target.pose.position[0]', 'episode_id', '[*]', 'a.b.c']
+
+
+@settings(max_examples=300)
+@given(path=st.sampled_from(PATHS) | st.text(max_size=5), value=JSON)
+def test_a_value_that_is_taken_makes_a_message_and_any_other_is_refused(path, value):
+    try:
+        check_values(MoveTo.Goal, {path: value})
+    except BadSetting:
+        return
+    goal = MoveTo.Goal()
+    fill(Fields(goal), {path: value})
+    serialize_message(goal)
 
 
 def test_a_reset_loses_what_is_held_and_leaves_a_clean_relay(scene):

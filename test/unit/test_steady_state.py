@@ -1,10 +1,14 @@
 """The section `steady_state:` of a relay's file, and what is said about mistakes in it."""
 
+import re
 import textwrap
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from alpha_chaos.jsonl import seal
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.probes.topic_rate import TopicRate
 from alpha_chaos.resources import config_folder
@@ -22,7 +26,7 @@ steady_state:
       kind: topic_rate
       topic: /relay/scan
       min_hz: 8
-    planner: {kind: service_answers, service: /relay/plan, phases: [before, after]}
+    planner: {kind: service_answers, service: /plan, phases: [before, after], expects: {ok: 1}}
   method:
     - route: /scan
       fault: {kind: drop, probability: 0.5}
@@ -119,3 +123,36 @@ def test_a_mistake_is_named_with_its_line_and_what_would_be_right(tmp_path, old,
 def test_a_section_that_is_none_is_refused(tmp_path, section, words):
     with pytest.raises(BadSetting, match=words):
         load(tmp_path, f'topics: {{/scan: {{}}}}\n{section}\n')
+
+
+def test_a_number_that_no_journal_could_hold_is_refused(tmp_path):
+    with pytest.raises(BadSetting, match='line 12'):
+        load(tmp_path, GOOD.replace('expects: {ok: 1}', 'expects: {ok: .nan}'))
+
+
+def broken_text():
+    """Return files that were good before one value in them became something else."""
+    places = re.findall(r'(?<=: )[^\s{}\[\],]+', GOOD)
+    junk = st.one_of(
+        st.sampled_from(['~', '[]', '{}', '.nan', '.inf', '-1', '1e999', '"', '!!binary x', '*a']),
+        st.text(max_size=8),
+        st.integers(-(10**30), 10**30).map(str),
+    )
+
+    def spoil(choice):
+        place, value = choice
+        return GOOD.replace(f': {place}', f': {value}', 1)
+
+    return st.tuples(st.sampled_from(places), junk).map(spoil)
+
+
+@settings(max_examples=150)
+@given(text=st.one_of(st.text(), st.binary(), broken_text()))
+def test_whatever_a_file_holds_it_is_read_or_refused(text, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / 'spoilt.yaml'
+    path.write_bytes(text if isinstance(text, bytes) else text.encode('utf-8', 'surrogatepass'))
+    try:
+        made = SteadyState.load(path)
+    except BadSetting:
+        return
+    assert seal({'settings': made.as_json()})
