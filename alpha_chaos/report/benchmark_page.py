@@ -132,6 +132,8 @@ def notes(manifest: BenchmarkManifest, summary: BenchmarkSummary) -> Iterator[st
             'served. Their verdicts do not say which step planted a harm.'
         )
     sets = [item for item in summary.sets if item.cost is not None]
+    if sets and manifest.tasks.short_prompts:
+        yield 'The prompts were short: they named the actions with their roles, and not what they need.'
     for item in sets:
         if item.aborted:
             yield (

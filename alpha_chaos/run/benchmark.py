@@ -107,6 +107,7 @@ def run_benchmark(
                 tasks=Tasks(
                     source=benchmark.name,
                     mode=benchmark.mode,
+                    short_prompts=benchmark.short_prompts,
                     fingerprint=benchmark.fingerprint,
                     names=tuple(exams),
                 ),

@@ -60,6 +60,8 @@ def _check(out: Path, old: BenchmarkManifest, now: BenchmarkManifest) -> None:
         raise other(f'tasks of {old.tasks.source} in mode {old.tasks.mode}')
     if old.tasks.fingerprint != now.tasks.fingerprint:
         raise other(f'answers to another version of the tasks of {old.tasks.source}')
+    if old.tasks.short_prompts != now.tasks.short_prompts:
+        raise other(f'answers to {"short" if old.tasks.short_prompts else "whole"} prompts')
     for name, settings in now.conditions.items():
         if name in old.conditions and old.conditions[name] != settings:
             raise other(f'condition {name} with other settings')

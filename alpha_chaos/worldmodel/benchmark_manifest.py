@@ -23,6 +23,7 @@ class Tasks(_Part):
 
     source: str
     mode: str
+    short_prompts: bool = False
     fingerprint: str
     names: tuple[str, ...]
 

@@ -121,6 +121,13 @@ def run(
         int,
         typer.Option(min=256, max=10_000_000, help='Tokens of prompt and reply together.'),
     ] = 8192,
+    short_prompts: Annotated[
+        bool,
+        typer.Option(
+            '--short-prompts/--whole-prompts',
+            help='Only name actions with their roles, for models with little room.',
+        ),
+    ] = False,
     retries: Annotated[
         int, typer.Option(min=0, max=20, help='Further attempts where no answer came.')
     ] = 2,
@@ -153,7 +160,11 @@ def run(
     raise typer.Exit(
         _checked(
             lambda: run_benchmark(
-                open_benchmark(data, mode.value, world), out, options, Console(), report
+                open_benchmark(data, mode.value, world, short_prompts),
+                out,
+                options,
+                Console(),
+                report,
             )
         )
     )

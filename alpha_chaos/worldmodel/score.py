@@ -79,26 +79,30 @@ class Benchmark:
 
     name: str
     mode: str
+    short_prompts: bool
     exams: Mapping[str, Exam]
     fingerprint: str
 
 
-def open_benchmark(data: Path | None, mode: str, world: str = WORLD) -> Benchmark:
+def open_benchmark(
+    data: Path | None, mode: str, world: str = WORLD, short_prompts: bool = False
+) -> Benchmark:
     """Return the tasks of the public release if its folder is given, else our own.
 
     :param mode: strict, or compat for the release
+    :param short_prompts: which only name actions with their roles, for models with little room
     :raises BadSetting: if there are none, or with what is wrong with them
     """
     if data is not None:
-        exams = release_tasks(data, mode == 'strict')
+        exams = release_tasks(data, mode == 'strict', short_prompts)
         files = [data / ACTIONS, *sorted((data / RELEASE_TASKS).glob('*/*_*.*'))]
-        return Benchmark('release', mode, exams, _fingerprint(data, files))
+        return Benchmark('release', mode, short_prompts, exams, _fingerprint(data, files))
     if mode == 'compat':
         raise BadSetting('--mode compat judges as the public release does, so it needs --data DIR')
-    exams = own_tasks(world)
+    exams = own_tasks(world, short_prompts)
     folder = find_world(world)
     files = sorted(folder.rglob('*.yaml'))
-    return Benchmark(folder.name, mode, exams, _fingerprint(folder, files))
+    return Benchmark(folder.name, mode, short_prompts, exams, _fingerprint(folder, files))
 
 
 def _fingerprint(folder: Path, files: Iterable[Path]) -> str:
@@ -109,7 +113,7 @@ def _fingerprint(folder: Path, files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def own_tasks(world: str = WORLD) -> dict[str, Exam]:
+def own_tasks(world: str = WORLD, short_prompts: bool = False) -> dict[str, Exam]:
     """Return the tasks of one of our worlds.
 
     :param world: its name, or the path of a folder
@@ -119,16 +123,21 @@ def own_tasks(world: str = WORLD) -> dict[str, Exam]:
     if next(task_files(folder), None) is None:
         raise BadSetting(f'{folder / TASKS}: there are no tasks; --data DIR takes the release')
     domain = load_domain(world)
-    return {name: WorldExam(domain, task) for name, task in load_tasks(domain).items()}
+    return {
+        name: WorldExam(domain, task, short_prompts) for name, task in load_tasks(domain).items()
+    }
 
 
-def release_tasks(folder: Path, strict: bool) -> dict[str, Exam]:
+def release_tasks(folder: Path, strict: bool, short_prompts: bool = False) -> dict[str, Exam]:
     """Return the tasks of the public release.
 
     :raises BadSetting: naming what is wrong with its files
     """
     release = load_release(folder)
-    return {name: ReleaseExam(release, task, strict) for name, task in release.tasks.items()}
+    return {
+        name: ReleaseExam(release, task, strict, short_prompts)
+        for name, task in release.tasks.items()
+    }
 
 
 def score(tasks: Mapping[str, Exam], plans: str) -> Score:

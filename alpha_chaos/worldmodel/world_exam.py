@@ -22,12 +22,14 @@ _READABLE = {'K': 'C', 's': 'min'}  # what numbers of a base unit are told in
 class WorldExam(Exam):
     """A task of one of our worlds."""
 
-    def __init__(self, domain: Domain, task: Task) -> None:
+    def __init__(self, domain: Domain, task: Task, short: bool = False) -> None:
         """Take the task; its objects are put in their places here, so that mistakes show now.
 
+        :param short: prompts only name actions with their roles, for models with little room
         :raises BadSetting: with file, line and key of what is wrong with the task
         """
         self.domain = domain
+        self.short = short
         self.world: World = task_world(domain, task)
         self.document: TaskDocument = task.document
         self.title = task.document.title
@@ -48,10 +50,11 @@ class WorldExam(Exam):
         if self.document.text:
             lines.append(self.document.text)
         lines += ['Objects:', *self._places()]
-        lines += _meanings(self.document.goal, self.domain)
-        if kinds := list(self._kinds()):
-            lines += ['What they are:', *kinds]
-        return Briefing(_rules(self.domain), '\n'.join(lines))
+        if not self.short:
+            lines += _meanings(self.document.goal, self.domain)
+            if kinds := list(self._kinds()):
+                lines += ['What they are:', *kinds]
+        return Briefing(_rules(self.domain, self.short), '\n'.join(lines))
 
     def _places(self) -> Iterator[str]:
         """Return what is at each place, and how it is."""
@@ -131,18 +134,24 @@ def _told(state: State, item: int, word: StateWord) -> str:
     return f'{word.name} {", ".join(word.options[i] for i in value)}' if word.options else ''
 
 
-def _rules(domain: Domain) -> str:
+def _rules(domain: Domain, short: bool) -> str:
     files = domain.files.document
     example = files.universal[0].class_ if files.universal else next(iter(domain.rows))
     lines = [files.text, plan_format(f'<{example}> (1)'), 'Actions:']
-    lines += [_action(action) for action in domain.actions.values()]
+    if short:
+        lines += map(_signature, domain.actions.values())
+        return '\n'.join(lines)
+    lines += map(_action, domain.actions.values())
     needs = [files.actions[name].needs for name in domain.actions]
     return '\n'.join([*lines, *_meanings(needs, domain)])
 
 
+def _signature(action: Action) -> str:
+    return ' '.join([f'[{action.name.upper()}]', *map(_role, action.roles)])
+
+
 def _action(action: Action) -> str:
-    roles = ''.join(f' {_role(role)}' for role in action.roles)
-    line = f'[{action.name.upper()}]{roles}'
+    line = _signature(action)
     if action.text:
         line += f' {action.text}'
     # What an argument has to be stands with the argument.

@@ -25,8 +25,15 @@ class ReleaseExam(Exam):
     golden = None  # nobody published plans that are right
     technique = ''
 
-    def __init__(self, release: Release, task: ReleaseTask, strict: bool) -> None:
-        """Take the task; `strict` is our reading of the rules, otherwise the release's."""
+    def __init__(
+        self, release: Release, task: ReleaseTask, strict: bool, short: bool = False
+    ) -> None:
+        """Take the task.
+
+        :param strict: judge by our reading of the rules, else by the release's
+        :param short: prompts only name actions with their roles, for models with little room
+        """
+        self._short = short
         self.title = task.title
         self._task = task
         self._roles = release.actions
@@ -45,7 +52,7 @@ class ReleaseExam(Exam):
         told = self._task.environment.action_definitions or self._roles
         lines = [_SETTING, plan_format('<bowl> (1)'), 'Actions:']
         lines += [
-            _action(name, self._roles[name], self._world.strict)
+            _action(name, self._roles[name], self._world.strict, self._short)
             for name in told
             if name in self._roles and name in rules.ACTIONS
         ]
@@ -79,9 +86,9 @@ def _scene(kitchen: Kitchen) -> Iterator[tuple[str, str]]:
         yield names[number], ', '.join([names[place] if place else 'nowhere', *seen])
 
 
-def _action(name: str, roles: tuple[str, ...], strict: bool) -> str:
+def _action(name: str, roles: tuple[str, ...], strict: bool, short: bool) -> str:
     arguments = ' '.join(f'<{role}>' for role in roles)
     all_roles = tuple(role.rstrip('?') for role in roles)
     needs = rules.needs(name, all_roles, strict)
     line = f'[{name.upper()}] {arguments}'.rstrip()
-    return f'{line}; needs: {"; ".join(needs)}' if needs else line
+    return line if short or not needs else f'{line}; needs: {"; ".join(needs)}'

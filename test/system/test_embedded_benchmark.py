@@ -1,0 +1,60 @@
+"""The benchmark with the language model that is always there, from prompt to table."""
+
+import resource
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL
+from alpha_chaos.worldmodel.answers import final, read
+from alpha_chaos.worldmodel.baselines import BASELINES
+from alpha_chaos.worldmodel.score import own_tasks
+
+pytestmark = pytest.mark.model
+TASKS = 10
+LIMIT_S = 180.0  # of one core: three minutes are what it may take where everything is tested
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_ten_tasks_are_planned_judged_and_stand_beside_the_baselines(
+    cli: Cli, tmp_path: Path
+) -> None:
+    exams = own_tasks(short_prompts=True)
+    shortest = sorted(exams, key=lambda name: len(exams[name].briefing().situation))[:TASKS]
+    out = tmp_path / 'run'
+    # The whole kitchen takes a 135 M model minutes to read; the beginning is read once.
+    settings = ('--llm', 'embedded', '--short-prompts', '--context', '4096')
+    asked = ('--conditions', 'base', '--tasks', ','.join(shortest), '--reply-tokens', '40')
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = cli('simmer', 'run', '--out', out, *settings, *asked, folder=tmp_path)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    assert done.returncode == 0, done.stderr
+    answers = final(read(out))
+    planned = {task: answers['base', task] for task in shortest}
+    for task, answer in planned.items():
+        assert answer.status == 'done', task
+        (exchange,) = answer.exchanges
+        assert exchange.prompt_tokens > 1000
+        assert 0 < exchange.completion_tokens <= 40
+        assert answer.verdict is not None
+    assert len({answer.exchanges[0].prompt_sha256 for answer in planned.values()}) == TASKS
+    clean = {
+        name: sum(
+            verdict.clean
+            for task in shortest
+            if (verdict := answers[name, task].verdict) is not None
+        )
+        for name in BASELINES
+    }
+    assert (clean['golden'], clean['empty']) == (TASKS, 0)
+    assert DEFAULT_MODEL in done.stdout
+    for name in (*BASELINES, 'base'):
+        assert any(line.startswith(name) for line in done.stdout.split('\n')), name
+    assert (out / 'report' / 'index.html').is_file()
+    print(
+        f'{TASKS} tasks in {took_s:.0f} s of one core\n{done.stdout}'
+    )  # shown with -rP, whatever it is
+    assert took_s < LIMIT_S
