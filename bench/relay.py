@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from alpha_chaos.run.processes import environment
 SOURCE, OUTPUT = '/bench/source', '/relay/bench/source'
 TURNS = 3
 LIMIT_S = 60.0
+STEPS_HZ = 240
 NS = 10**9
 
 
@@ -156,7 +157,7 @@ class Bench:
         return self.start(domain, __file__, '--role', role, '--load', given, '--topic', topic)
 
     @contextlib.contextmanager
-    def relay(self, faults: str = '[]') -> Iterator[tuple[int, psutil.Process]]:
+    def relay(self, faults: str = '[]', **parameters: str) -> Iterator[tuple[int, psutil.Process]]:
         """Run a relay; give its domain and its process."""
         file = self._folder / 'relay.yaml'
         file.write_text(f'allow: [{SOURCE}]\ntopics:\n  {SOURCE}: {{faults: {faults}}}\n')
@@ -164,7 +165,8 @@ class Bench:
         relay = self.start(
             domain,
             *['-m', 'alpha_chaos.nodes', 'fault_relay', '--ros-args'],
-            *['-p', f'config:={file}', '-p', 'enable_injection:=true'],
+            *['--log-level', 'warn', '-p', f'config:={file}', '-p', 'enable_injection:=true'],
+            *[part for item in parameters.items() for part in ('-p', ':='.join(item))],
         )
         try:
             yield domain, psutil.Process(relay.pid)
@@ -252,6 +254,68 @@ def lag(bench: Bench) -> None:
     )
 
 
+def simulated(bench: Bench) -> None:
+    """Hold messages back for one step and for 24, with a clock that waits for the relay."""
+    for steps in (1, 24):
+        faults = f'[{{kind: lag, lag_s: {steps / STEPS_HZ}}}]'
+        with bench.relay(faults, use_sim_time='true') as (domain, _):
+            run = bench.start(domain, __file__, '--role', 'step', '--load', str(steps))
+            off = json.loads(run.stdout.readline())
+            run.wait(LIMIT_S)
+        print(
+            f'lag of {steps} steps of 1/{STEPS_HZ} s in simulated time: {len(off)} messages, '
+            f'off by {min(off)} to {max(off)} steps (bound 0)'
+        )
+
+
+def step(lag_steps: int) -> None:
+    """Publish /clock and messages; print by how many steps each one was delivered wrongly."""
+    import rclpy
+    from rclpy.executors import Executor
+    from rclpy.experimental import EventsExecutor
+    from rosgraph_msgs.msg import Clock
+    from std_msgs.msg import UInt64
+
+    from alpha_chaos.msg import FaultEvent
+    from alpha_chaos.nodes.clock import to_seconds, to_time
+
+    rclpy.init()
+    node = rclpy.create_node('bench_clock')
+    clock = node.create_publisher(Clock, '/clock', 10)
+    source = node.create_publisher(UInt64, SOURCE, 10)
+    taken: list[int] = []  # the step at which the relay had each message, by its own clock
+    came: dict[int, int] = {}  # the step at which each message was delivered
+    now = [0]
+
+    def on_event(event: FaultEvent) -> None:
+        taken.append(round(to_seconds(event.stamp) * STEPS_HZ))
+
+    node.create_subscription(FaultEvent, '/fault_relay/fault_events', on_event, 10)
+    node.create_subscription(UInt64, OUTPUT, lambda one: came.setdefault(one.data, now[0]), 10)
+    executor: Executor = EventsExecutor()
+    executor.add_node(node)
+
+    def turn_until(done: Callable[[], bool], limit_s: float) -> None:
+        deadline_s = time.monotonic() + limit_s
+        while not done() and time.monotonic() < deadline_s:
+            executor.spin_once(timeout_sec=0.01)
+
+    both = (clock.get_subscription_count, source.get_subscription_count)
+    turn_until(lambda: all(count() for count in both) and node.count_publishers(OUTPUT), LIMIT_S)
+    for now[0] in range(STEPS_HZ, STEPS_HZ + 120 + lag_steps):
+        clock.publish(Clock(clock=to_time(now[0] / STEPS_HZ)))
+        turn_until(lambda: False, 0.01)
+        number = now[0] - STEPS_HZ
+        due = sum(one + lag_steps <= now[0] for one in taken)
+        turn_until(lambda due=due: len(came) >= due, 1.0)  # no later step before it is there
+        if number < 120:
+            source.publish(UInt64(data=number))
+            turn_until(lambda number=number: len(taken) > number, LIMIT_S)
+    turn_until(lambda: len(came) == 120, 1.0)
+    off = [came[number] - one - lag_steps for number, one in enumerate(taken)]
+    print(json.dumps(off), flush=True)
+
+
 def idle(bench: Bench) -> None:
     """Do nothing, with a source that is silent and a sink that waits for it."""
     seconds = 10.0
@@ -271,7 +335,7 @@ def idle(bench: Bench) -> None:
     print(f'idle relay: {100 * used / seconds:.2f} % of a core (bound 2)')
 
 
-PARTS = {part.__name__: part for part in (latency, flood, images, lag, idle)}
+PARTS = {part.__name__: part for part in (latency, lag, simulated, flood, images, idle)}
 
 
 def main() -> None:
@@ -279,10 +343,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument('parts', nargs='*', choices=[*PARTS, []], default=[])
-    parser.add_argument('--role', choices=['send', 'receive'], help=argparse.SUPPRESS)
+    parser.add_argument('--role', choices=['send', 'receive', 'step'], help=argparse.SUPPRESS)
     parser.add_argument('--load', help=argparse.SUPPRESS)
     parser.add_argument('--topic', help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.role == 'step':
+        step(int(given.load))
+        return
     if given.role:
         {'send': send, 'receive': receive}[given.role](Load(*json.loads(given.load)), given.topic)
         return
