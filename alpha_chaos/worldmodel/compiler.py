@@ -29,6 +29,7 @@ class Compiler(Conditions):
     def __init__(self, vocabulary: Vocabulary, files: WorldFiles) -> None:
         super().__init__(vocabulary, files)
         self._inside: list[str] = []  # routines being worked out
+        self._used: set[str] = set()  # routines that something asked for
 
     def changes(self, raw: Any, scope: Scope, at: Place, over_time: bool = False) -> Change:
         """Return effects, one after the other.
@@ -242,6 +243,15 @@ class Compiler(Conditions):
             return self._routine(key, raw[key], scope, at / key, over_time)
         raise at.wrong(unknown('effect', key, (*CHANGE_FORMS, *routines)))
 
+    def check_routines(self) -> None:
+        """Refuse a routine that nothing uses: nobody would see a mistake in it.
+
+        :raises BadSetting: naming it
+        """
+        for name in self.files.document.routines:
+            if name not in self._used:
+                raise self.files.place('routines', name).wrong('nothing uses this routine')
+
     def _routine(self, name: str, raw: Any, scope: Scope, at: Place, over_time: bool) -> Change:
         """Return the effects of a routine, on the objects and numbers that are given to it."""
         document, home = self.files.document.routines[name], self.files.place('routines', name)
@@ -264,6 +274,7 @@ class Compiler(Conditions):
                 thing = self.thing(value, scope, at / i)
                 binds.append((inner.add(parameter, path=thing.path).slot, thing.get))
                 reads |= thing.reads
+        self._used.add(name)
         self._inside.append(name)
         change = self.changes(document.do, inner, home / 'do', over_time)
         self._inside.pop()

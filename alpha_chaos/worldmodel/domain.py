@@ -67,6 +67,7 @@ def compile_domain(files: WorldFiles) -> Domain:
     reactions = [builder.rule('reactions', name) for name in files.document.reactions]
     processes = [builder.rule('processes', name) for name in files.document.processes]
     always, at_end = builder.audits(actions)
+    compiler.check_routines()
     return Domain(
         str(files.document.domain),
         files,
