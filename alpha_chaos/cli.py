@@ -380,6 +380,27 @@ def steady_state(
     raise typer.Exit(_checked(lambda: run(config, out, relay, Console())))
 
 
+@app.command()
+def graph(
+    without: Annotated[
+        str, typer.Option(help='Nodes that are left out, separated by commas: /recorder.')
+    ] = '',
+    quiet: Annotated[
+        float, typer.Option(min=0.2, help='Seconds without a new node, after which all are known.')
+    ] = 2.5,
+) -> None:
+    """Print the graph that runs on this ROS_DOMAIN_ID as a picture, in the language of Graphviz.
+
+    What rqt_graph shows, with services and actions: `alpha-chaos graph | dot -Tsvg`.
+    """
+    from alpha_chaos.graph_picture import dot
+    from alpha_chaos.run.live_graph import look
+
+    names, wires = _checked(lambda: look(quiet))
+    left_out = [name.strip() for name in without.split(',') if name.strip()]
+    typer.echo(dot(names, wires, left_out), nl=False)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f'alpha_chaos {__version__}')

@@ -5,6 +5,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -190,14 +191,27 @@ def domains() -> Domains:
     return Domains()
 
 
-@pytest.fixture
-def stage(domains: Domains) -> Iterator[Stage]:
-    """Return an empty stage."""
+@contextmanager
+def _a_stage(domains: Domains) -> Iterator[Stage]:
     domain = domains.claim()
     made = Stage(domain)
     yield made
     made.close()
     domains.free(domain)
+
+
+@pytest.fixture
+def stage(domains: Domains) -> Iterator[Stage]:
+    """Return an empty stage."""
+    with _a_stage(domains) as made:
+        yield made
+
+
+@pytest.fixture(scope='module')
+def shared_stage(domains: Domains) -> Iterator[Stage]:
+    """Return a stage for what is made once and looked at by several tests."""
+    with _a_stage(domains) as made:
+        yield made
 
 
 @pytest.fixture(scope='session')

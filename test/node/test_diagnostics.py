@@ -3,6 +3,7 @@
 import math
 import queue
 import re
+from pathlib import Path
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -10,15 +11,18 @@ from rclpy.serialization import deserialize_message
 
 from alpha_chaos.bag.reader import Recording
 from alpha_chaos.graph import episode_graph
+from alpha_chaos.graph_picture import dot
 from alpha_chaos.health import Level
 from alpha_chaos.nodes.perception_node import PerceptionNode
 from alpha_chaos.resources import config_folder
 from alpha_chaos.run.job import Job
+from alpha_chaos.run.live_graph import nodes, wires
 from alpha_chaos.run.processes import node_class
 from alpha_chaos.srv import AwaitCount
 
 ATTEMPT = 'control_000/oracle#1'
 PERIOD_S = 0.05
+ROOT = Path(__file__).parents[2]
 LAYOUT = config_folder() / 'foxglove/alpha_chaos.json'
 LAGGED = {'kind': 'sensor_lag', 'lag_s': 0.2}
 
@@ -115,11 +119,12 @@ class Feed:
         self.rows.append(row)
 
 
-@pytest.fixture
-def episode(stage, control, tmp_path):
+@pytest.fixture(scope='module')
+def episode(shared_stage, control, tmp_path_factory):
     """Return an episode that has run, all its nodes on one executor, and what was said."""
+    stage, tmp_path = shared_stage, tmp_path_factory.mktemp('episode')
     board, feed = Board(stage), Feed()
-    for spec in episode_graph(['oracle_planner']).nodes:
+    for spec in episode_graph(['oracle_planner'], view=True).nodes:
         supervises = spec.name == 'supervisor'
         node = stage.add(
             node_class(spec),
@@ -144,8 +149,8 @@ def test_a_whole_episode_can_be_followed_and_is_not_recorded(episode, control):
     board, row, recording = episode
     assert (row.recording.lost, row.steps) == (0, 1260)
     names = {status.name for message in board.messages() for status in message.status}
-    nodes = episode_graph(['oracle_planner']).names
-    assert {f'{node}: {what}' for node in nodes for what in ('attempt', 'streams')} <= names
+    graph = episode_graph(['oracle_planner']).names
+    assert {f'{node}: {what}' for node in graph for what in ('attempt', 'streams')} <= names
     phases = [message for _, message, _ in board.of('supervisor: episode')]
     assert phases[-1] == 'done'
     assert 'execute' in phases
@@ -164,6 +169,14 @@ def test_a_whole_episode_can_be_followed_and_is_not_recorded(episode, control):
     }
     assert hardware == {'sim/kuka'}
     assert '/diagnostics' not in {message.topic for message in recording.messages()}
+
+
+def test_the_picture_in_the_documentation_is_the_graph_that_runs(episode, shared_stage):
+    own = {f'/{name}' for name in episode_graph(['oracle_planner'], view=True).names}
+    observer = shared_stage.probe
+    names = sorted(own & set(nodes(observer)))
+    picture = dot(names, wires(observer, names), without=['/recorder'])
+    assert picture == (ROOT / 'docs/graph.dot').read_text()
 
 
 def test_the_relay_tells_what_it_costs_and_how_old_it_makes_a_scene(episode):
