@@ -8,7 +8,9 @@ import sys
 import textwrap
 
 import pytest
+from numpy.random import default_rng
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
@@ -203,6 +205,37 @@ def test_a_relay_that_dies_makes_no_verdict_about_the_robot(scene, monkeypatch):
     assert outcome.verdict == 'unknown'
     assert 'there is no relay /fault_relay' in outcome.reason
     assert len(outcome.left) == 1
+
+
+def test_names_mean_the_same_to_the_watcher_and_to_a_relay_in_a_namespace(stage, tmp_path):
+    text = FILE.replace('/relay/', 'relay/').replace(' /number', ' number').replace('[/', '[')
+    path = tmp_path / 'mine.yaml'
+    path.write_text(text)
+    inside = ['-r', '__ns:=/robot']
+    stage.add(Talker, cli=['-r', '/number:=/robot/number', '-r', '__node:=talker'])
+    stage.add(TransitRelayNode, config=str(path), enable_injection=True, cli=inside)
+    watcher = stage.add(
+        SteadyStateNode, SteadyState.load(path), lambda line: None, '/robot/fault_relay'
+    )
+    outcome = stage.answer(watcher.outcome, 'the end of the trial')
+    assert outcome.verdict == 'deviated', outcome
+    assert verdicts(outcome, 'before') == verdicts(outcome, 'after') == ALL_HELD
+
+
+def test_random_bytes_on_what_is_watched_harm_nobody(stage, tmp_path):
+    scene = Scene(stage, tmp_path, PATIENT)
+    publisher = stage.probe.create_publisher(Float64, '/relay/number', 10)
+    watcher = scene.begin()
+    scene.until_event('fault_armed')
+    draws = default_rng(3)
+    for size in range(13):  # DDS takes no more bytes than a Float64 can have
+        publisher.publish(draws.bytes(size))
+        stage.turn()
+    publisher.publish(serialize_message(Float64(data=7.5)))
+    watcher.trial.stop()
+    outcome = stage.answer(watcher.outcome, 'the end of the trial')
+    assert outcome.findings['during', 'value'].verdict in ('deviated', 'unknown')
+    assert scene.armed() == []
 
 
 def test_a_fault_of_somebody_else_stays(scene):
