@@ -353,6 +353,7 @@ class _Builder:
                 *((name, 0, mask) for name, mask in self.words.classes.items()),
             ),
             tuple(self.watch),
+            tuple((rule.mask, rule.kinds) for rule in self.agenda),
         )
 
 

@@ -74,7 +74,8 @@ class Tables(NamedTuple):
     :param far: for each state, the rules that reach it over places
     :param rules: how many there are
     :param words: properties and classes that objects are collected by, with their masks
-    :param watch: for each rule, the masks of bits and of classes that its objects have
+    :param watch: for each rule, the masks of bits and of classes that its objects have some day
+    :param about: for each rule, the masks that an object has to have now for the rule to apply
     """
 
     states: int
@@ -86,6 +87,7 @@ class Tables(NamedTuple):
     rules: int
     words: tuple[tuple[str, int, int], ...]
     watch: tuple[tuple[int, int], ...]
+    about: tuple[tuple[int, int], ...]
 
 
 class State:
@@ -202,17 +204,28 @@ class State:
     # ---- writing
 
     def wake(self, state: int, item: int) -> None:
-        """Mark the rules that read `state` of `item`, directly or over places."""
-        pending = self.pending
+        """Mark the rules that read `state` of `item`, directly or over places.
+
+        Not those that cannot apply: they are marked when the flag that they are about is set.
+        """
+        pending, about, all_bits, all_classes = (
+            self.pending,
+            self.tables.about,
+            self.bits,
+            self.classes,
+        )
+        bits, classes = all_bits[item], all_classes[item]
         for rule in self.tables.near[state]:
-            pending[rule].add(item)
+            mask, kinds = about[rule]
+            if bits & mask == mask and classes & kinds == kinds:
+                pending[rule].add(item)
         for rule, inverse, only in self.tables.far[state]:
             if only and only != item:
                 continue
-            if inverse is None:
-                pending[rule].update(self.watched[rule])
-            else:
-                pending[rule].update(inverse(self, item))
+            mask, kinds = about[rule]
+            for end in self.watched[rule] if inverse is None else inverse(self, item):
+                if all_bits[end] & mask == mask and all_classes[end] & kinds == kinds:
+                    pending[rule].add(end)
 
     def written(self, state: int, item: int) -> None:
         """Note that `state` of `item` was just made, and mark who has to know."""
