@@ -116,6 +116,12 @@ def _facts(manifest: BenchmarkManifest, summary: BenchmarkSummary) -> Iterator[s
 
 def notes(manifest: BenchmarkManifest, summary: BenchmarkSummary) -> Iterator[str]:
     """Return what else could explain the numbers."""
+    empty = next((item for item in summary.sets if item.name == 'empty' and item.n), None)
+    if empty is not None:
+        yield (
+            f'The empty plan has {empty.counts["latent"].mean.value or 0.0:.2f} latent failures a '
+            'task: few failures mean little where the goal is not reached as often.'
+        )
     if summary.without:
         yield (
             f'{say.joined(summary.without)}: these tasks come without golden plans, so these '
@@ -133,7 +139,7 @@ def notes(manifest: BenchmarkManifest, summary: BenchmarkSummary) -> Iterator[st
         )
     sets = [item for item in summary.sets if item.cost is not None]
     if sets and manifest.tasks.short_prompts:
-        yield 'The prompts were short: they named the actions with their roles, and not what they need.'
+        yield 'The prompts were short: they named actions and roles, and not what actions need.'
     for item in sets:
         if item.aborted:
             yield (

@@ -111,8 +111,8 @@ def _compared(item: Comparison) -> tuple[Data, Shown]:
 
 def costs(summary: BenchmarkSummary) -> TableOut:
     """Return what the plans took; baselines and files took nothing that is known."""
-    lines = []
-    for item in summary.sets:
+    lines: list[tuple[Data, Shown]] = []
+    for item in summary.sets if any(item.cost for item in summary.sets) else ():
         cost = item.cost
         data: Data = {'plans': item.name, 'tasks': item.n + item.aborted}
         shown: Shown = {'plans': item.name, 'tasks': str(item.n + item.aborted)}

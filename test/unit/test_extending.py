@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / 'docs/extending.md'
 BLOCK = re.compile(
-    r'^```python\n# alpha_chaos/(\w+)/(\w+)\.py\n(.*?)^```$', re.DOTALL | re.MULTILINE
+    r'^```python\n# alpha_chaos/([\w/]+)/(\w+)\.py\n(.*?)^```$', re.DOTALL | re.MULTILINE
 )
 # Folder: file of the contract, and which of its tests say enough in little time.
 CONTRACTS = {
@@ -22,6 +22,7 @@ CONTRACTS = {
     'recovery': ('test_recovery.py', ''),
     'tasks': ('test_tasks.py', ''),
     'transit': ('test_transit_contract.py', ''),
+    'worldmodel/prompting': ('test_prompting_contract.py', ''),
 }
 PLACE = """
 import importlib
@@ -57,8 +58,9 @@ def test_every_example_is_formatted_and_without_a_complaint_of_the_linter(exampl
 def test_every_example_keeps_its_contract(examples, tmp_path):
     (tmp_path / 'placed.py').write_text(PLACE)
     for folder, kind, text in examples:
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / f'{kind}.py').write_text(text)
+        place = tmp_path / folder.replace('/', '.')  # named as the package is imported
+        place.mkdir()
+        (place / f'{kind}.py').write_text(text)
     chosen = [
         f'({kind} and {some})' if (some := CONTRACTS[folder][1]) else kind
         for folder, kind, _ in examples

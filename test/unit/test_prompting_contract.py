@@ -1,10 +1,10 @@
 """What every prompting condition must keep to. A new file is tested by being there."""
 
 import json
-from pathlib import Path
 
 import pytest
 from kitchenette import LETTUCE, write_kitchenette
+from plugin_files import check_holds_plugin, kinds
 
 import alpha_chaos.worldmodel.prompting
 from alpha_chaos import catalogues
@@ -20,12 +20,7 @@ from alpha_chaos.worldmodel.score import own_tasks
 
 # Files of the package that are no conditions.
 FRAME = {'__init__', 'condition', 'stepwise'}
-FILES = sorted(
-    path.stem
-    for folder in alpha_chaos.worldmodel.prompting.__path__
-    for path in Path(folder).glob('*.py')
-    if path.stem not in FRAME
-)
+FILES = kinds(alpha_chaos.worldmodel.prompting, FRAME)
 
 
 @pytest.fixture(scope='module')
@@ -36,10 +31,8 @@ def exam(tmp_path_factory: pytest.TempPathFactory) -> Exam:
 
 @pytest.fixture(params=FILES)
 def condition(request: pytest.FixtureRequest) -> Condition:
-    kind = str(request.param)
-    found = catalogues.conditions()
-    assert kind in found, f'prompting/{kind}.py holds no condition of kind {kind!r}'
-    assert kind.replace('_', '') == found[kind].__name__.lower()
+    kind, found = str(request.param), catalogues.conditions()
+    check_holds_plugin(kind, found, 'worldmodel/prompting')
     example: Condition = found[kind].example
     return example
 
