@@ -5,7 +5,8 @@ can neither build a world anew nor stop time.
 """
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,13 +26,15 @@ from alpha_chaos.bodies.bullet import checked_grip, checked_vector
 from alpha_chaos.bodies.ghost_arm import ArmModel, GhostArm
 from alpha_chaos.catalogues import bodies
 from alpha_chaos.drivers.base import Limits
+from alpha_chaos.health import Condition, Level
 from alpha_chaos.msg import BlockState, ObjectStates
 from alpha_chaos.nodes.clock import to_nanoseconds
 from alpha_chaos.nodes.convert import vector
+from alpha_chaos.nodes.diagnostics import Diagnostics, WatchedParams
 from alpha_chaos.nodes.flow import TimedOut, in_time
 from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals
 from alpha_chaos.nodes.interfaces import load
-from alpha_chaos.nodes.params import Params, declare
+from alpha_chaos.nodes.params import declare
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import BadSetting, unknown
 from alpha_chaos.printable import printable
@@ -43,7 +46,7 @@ SHORTEST_S = 0.1  # of a motion
 RELIABLE = QoSProfile(depth=10)
 
 
-class JointTrajectoryDriverParams(Params):
+class JointTrajectoryDriverParams(WatchedParams):
     """Parameters of the driver."""
 
     arm_controller: str = Field(
@@ -120,6 +123,7 @@ class JointTrajectoryDriverNode(Node):
             raise BadSetting(str(error)) from None
         self._names = [self._ghost.joint_names[index] for index in self._ghost.chain]
         self._positions: dict[str, float] = {}
+        self._heard_s = math.nan  # when the last of them came
         self._next_state = Future()
         self._running: dict[bytes, Any] = {}  # the controller's goal, by the client's
         self.create_subscription(JointState, 'joint_states', self._on_joints, RELIABLE)
@@ -137,6 +141,8 @@ class JointTrajectoryDriverNode(Node):
             self._serve(MoveTo, 'arm/move_to', self._move_to),
             self._serve(GripperCommand, 'gripper/command', self._grip),
         ]
+        arm = self.params.urdf or self.params.body
+        Diagnostics(self, self._health, self.params.diagnostics_period, lambda: arm)
 
     def _serve(self, kind: Any, name: str, work: Any) -> ActionServer:
         goals = PendingGoals(self, work)
@@ -164,10 +170,34 @@ class JointTrajectoryDriverNode(Node):
         self.get_logger().error(text)
         return text
 
+    def _health(self, now_s: float) -> Iterator[Condition]:
+        there = {
+            name: client.server_is_ready()
+            for name, client in (
+                (self.params.arm_controller, self._arm),
+                (self.params.gripper_controller, self._gripper),
+            )
+        }
+        missing = ', '.join(name for name, ready in there.items() if not ready)
+        yield Condition(
+            'controllers',
+            Level.ERROR if missing else Level.OK,
+            f'there is no controller {missing}' if missing else '',
+            {name: 'connected' if ready else 'missing' for name, ready in there.items()},
+        )
+        unknown = ', '.join(name for name in self._names if name not in self._positions)
+        yield Condition(
+            'joint states',
+            Level.STALE if unknown else Level.OK,
+            f'nobody has said where {unknown} are' if unknown else '',
+            {'age of the last [s]': now_s - self._heard_s, 'goals under way': len(self._running)},
+        )
+
     # -- what is heard
 
     def _on_joints(self, message: JointState) -> None:
         self._positions.update(zip(message.name, message.position, strict=False))
+        self._heard_s = time.monotonic()
         done, self._next_state = self._next_state, Future()
         done.set_result(None)
 

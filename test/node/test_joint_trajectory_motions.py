@@ -6,6 +6,7 @@ from pathlib import Path
 import pybullet_data
 import pytest
 from action_msgs.msg import GoalStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Header
@@ -134,3 +135,22 @@ def test_objects_are_where_somebody_sees_them(stage):
 
     stage.until(lambda: heard and objects() == ['red'], 'the red block')
     stage.until(lambda: objects() == [], 'its disappearance')  # not seen for a second
+
+
+def test_what_it_needs_and_does_not_have_is_told(stage, request):
+    heard = stage.hear('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics')
+    stage.add(JointTrajectoryDriverNode, diagnostics_period=0.05)
+
+    def told(what):
+        if not heard:
+            return None
+        array = deserialize_message(heard[-1], DiagnosticArray)
+        return next(one for one in array.status if one.name == f'joint_trajectory_driver: {what}')
+
+    stage.until(lambda: told('controllers'), 'a message')
+    assert (told('controllers').level, told('controllers').hardware_id) == (b'\2', 'panda')
+    assert 'arm_controller/follow_joint_trajectory' in told('controllers').message
+    assert told('joint states').level == b'\3'
+    request.getfixturevalue('robot')
+    stage.until(lambda: told('controllers').level == b'\0', 'the controllers')
+    stage.until(lambda: told('joint states').level == b'\0', 'the joints')
