@@ -95,6 +95,12 @@ class CallLeg:
     def _unserve(self) -> None:
         self._relay.node.destroy_service(self._server)
         self._server = None
+        for future in tuple(self._waiting):
+            self._give_up(future)
+
+    def _give_up(self, future: Any) -> None:
+        del self._waiting[future]
+        self._client.remove_pending_request(future)
 
     def close(self) -> None:
         """Serve no more."""
@@ -128,9 +134,7 @@ class CallLeg:
         future = self._client.call_async(request)
         self._waiting[future] = None
         if len(self._waiting) > self._relay.limits.messages:
-            oldest = next(iter(self._waiting))
-            del self._waiting[oldest]
-            self._client.remove_pending_request(oldest)
+            self._give_up(next(iter(self._waiting)))
             self._relay.problem(
                 self.name, 'too many calls wait for an answer; the oldest are lost'
             )

@@ -12,12 +12,14 @@ from rclpy.serialization import serialize_message
 from std_srvs.srv import SetBool
 
 from alpha_chaos.action import MoveTo
+from alpha_chaos.catalogues import transit_faults
 from alpha_chaos.faults.base import Fields
 from alpha_chaos.nodes.flow import Flow, Wait, after, deferred_service
 from alpha_chaos.nodes.message_fields import check_values
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.srv import AddFault, Advance, ListFaults, RemoveFault, ResetFaults
+from alpha_chaos.transit.base import SIDES_OF
 from alpha_chaos.transit.content import fill
 
 FILE = """\
@@ -173,6 +175,27 @@ def test_calls_and_goals_pass_with_everything_that_belongs_to_them(scene):
     answer = scene.stage.answer(handle.cancel_goal_async(), 'an answer to the cancel')
     assert len(answer.goals_canceling) == 1
     assert scene.provider.cancelled == ['cancelled']
+
+
+def test_whatever_is_armed_with_probability_0_lets_calls_and_goals_pass_as_they_are(scene):
+    scene.unharmed()  # the types are known from now on
+    armed = []
+    for kind, fault in transit_faults().items():
+        for route, sides in (('/switch', 'service'), ('/move', 'action')):
+            for side in set(SIDES_OF[sides]) & set(fault.sides):
+                changes = {'route': route, 'side': side, 'probability': 0.0}
+                text = json.dumps({**fault.example.model_dump(mode='json'), **changes})
+                answer = scene.stage.ask(AddFault, '/fault_relay/add_fault', fault=text)
+                # A fault of content whose field these types do not have.
+                assert answer.ok or 'field' in answer.message, f'{kind}: {answer.message}'
+                armed += [(kind, side)] if answer.ok else []
+    assert {('drop', 'request'), ('delay', 'result'), ('ignore_cancel', 'cancel')} <= set(armed)
+    scene.provider.wait_s = 0.1
+    scene.unharmed()
+    handle = scene.accepted('to the end')
+    assert len(scene.stage.answer(handle.cancel_goal_async(), 'an answer').goals_canceling) == 1
+    assert scene.end(handle).status == GoalStatus.STATUS_CANCELED
+    assert not any(scene.struck())
 
 
 # -- services
@@ -442,18 +465,23 @@ def test_a_service_is_there_as_long_as_its_server_is(stage, tmp_path):
     stage.until(nothing.done)
     assert not client.service_is_ready()
 
-    def serve():
-        return server.create_service(SetBool, '/switch', lambda _, response: response)
+    def serve(mute=False):
+        def handle(_, response, respond):
+            if not mute:
+                respond(response)
 
-    service = serve()
+        return deferred_service(server, SetBool, '/switch', handle)
+
+    service = serve(mute=True)
     stage.until(client.service_is_ready, 'the service')
-    call = client.call_async(SetBool.Request())
-    stage.until(call.done, 'an answer')
-    server.destroy_service(service)
+    lost = client.call_async(SetBool.Request())
+    stage.until(lambda: relay.routes['/switch'].calls[0].waiting == 1, 'the call')
+    server.destroy_service(service)  # and with it what it was asked
     stage.until(lambda: not client.service_is_ready(), 'the end of the service')
     serve()
     stage.until(client.service_is_ready, 'the service again')
-    again = client.call_async(SetBool.Request())
-    stage.until(again.done, 'an answer again')
+    call = client.call_async(SetBool.Request())
+    stage.until(call.done, 'an answer')
+    assert not lost.done()
     assert relay.routes['/switch'].calls[0].waiting == 0
     stage.probe.destroy_client(before)
