@@ -199,6 +199,11 @@ def _tell(row: Row, out: Path, console: Console) -> None:
         _say(console, f'  plan         {row.plan.n_actions} actions')
         for reason in row.plan.reasons:
             _say(console, f'               {reason}')
+    for verdict in row.guard.verdicts if row.guard else ():
+        stopped = ', so it was not carried out' if verdict.blocked else ''
+        _say(console, f'  guard        {"clean" if verdict.clean else "objects"}{stopped}')
+        for objection in verdict.objections:
+            _say(console, f'               {objection}')
     for proof in row.faults:
         had = 'had its chance' if proof.exercised else 'had nothing to strike'
         struck, decided = proof.evidence.get('struck', 0), proof.evidence.get('decided', 0)

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from alpha_chaos.journal import Row, final
+from alpha_chaos.stats.agreement import Agreement, Disagreement, agreements, disagreements
 from alpha_chaos.stats.cells import OVERALL, Cell, count
 from alpha_chaos.stats.paired import (
     ALL,
@@ -102,6 +103,8 @@ class Summary:
     :param torn: whether the journal ends in an incomplete line, which was left out
     :param twins: each faulty cell against its fault-free control on the same seeds
     :param recoveries: what each arm that recovers buys and costs, overall and by condition
+    :param agreements: guard, physics and safety monitor, where plans were checked
+    :param disagreements: the episodes behind them
     """
 
     experiment: str
@@ -119,6 +122,8 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     twins: tuple[Twin, ...]
     recoveries: tuple[Recovered, ...]
+    agreements: tuple[Agreement, ...]
+    disagreements: tuple[Disagreement, ...]
     attempts: tuple[Attempts, ...]
     torn: bool
     paper: Paper | None
@@ -311,6 +316,8 @@ def summarise(
         ),
         twins=tuple(twin for arm in arms for twin in twins(list(results.values()), arm, draws)),
         recoveries=recoveries(results, arms, draws),
+        agreements=agreements(results.values(), arms, conditions),
+        disagreements=disagreements(results.values()),
         attempts=tuple(
             _account(arm, [row for row in used if row.arm == arm], results) for arm in arms
         ),

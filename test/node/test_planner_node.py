@@ -9,7 +9,7 @@ from std_msgs.msg import Header
 from alpha_chaos.msg import Action, BlockState, SceneObservation, Waypoints
 from alpha_chaos.nodes.clock import to_time
 from alpha_chaos.nodes.oracle_planner_node import OraclePlannerNode
-from alpha_chaos.plan import ActionPlan
+from alpha_chaos.plan import ActionPlan, Placement
 from alpha_chaos.planners.base import PlanReply, Provenance
 from alpha_chaos.srv import Finish, Plan
 
@@ -177,7 +177,9 @@ def test_the_planner_is_told_what_was_seen_and_when(planner):
         'lift': 0.2,
         'zone_hover': 0.25,
         'zone_place': 0.06,
+        'zone_stack': 0.0,
     }
+    assert request.wanted == (Placement('red', ZONE, 0.05),)
 
 
 def test_a_block_that_was_not_seen_gives_no_plan_and_no_crash(planner):
