@@ -162,6 +162,14 @@ def test_a_topic_that_is_offered_with_two_types_is_complained_about_by_name(
     stage.until(lambda: any(said in why for _, why in bench.relay._problems), 'the complaint')
 
 
+def test_a_topic_of_another_type_than_the_files_is_named_with_both(stage, tmp_path):
+    file = FILE.replace('/words:', '/words: {type: std_msgs/msg/Float64}')
+    bench = Bench(stage, tmp_path, file)
+    stage.probe.create_publisher(String, '/words', 10)
+    said = ('/words', 'is std_msgs/msg/String; the file says std_msgs/msg/Float64')
+    stage.until(lambda: said in bench.relay._problems, 'the complaint')
+
+
 def test_nothing_is_armed_unless_injection_is_enabled(stage, tmp_path):
     bench = Bench(stage, tmp_path, FILE + '    faults: [{kind: drop}]\n', enable_injection=False)
     bench.connect()
@@ -382,6 +390,21 @@ def test_in_simulated_time_a_lag_is_exact_to_the_step(stage, tmp_path, lag_steps
 
 def _held(bench):
     return range(bench.relay.routes['/arm/joints'].lanes['message'].stack.held)
+
+
+def test_a_schedule_of_the_file_begins_with_the_first_tick(stage, tmp_path):
+    file = FILE.replace(
+        '/arm/joints:\n', '/arm/joints: {faults: [{kind: drop, schedule: {for_s: 1}}]}\n'
+    )
+    bench = Bench(stage, tmp_path, file, use_sim_time=True)
+    bench.connect()
+    clock = Time(bench)
+    clock.show(1000.0)
+    clock.show(1000.5)
+    bench.send(1)
+    clock.show(1001.5)
+    sent = bench.send(2)
+    assert bench.arrives(1) == sent
 
 
 def test_when_time_jumps_back_what_was_held_is_lost_and_schedules_begin_anew(stage, tmp_path):
