@@ -1,6 +1,6 @@
 """Plan steps judged in a second: in our world model, and beside the public release's executor.
 
-    python bench/worldmodel.py                                       our engine, and its memory
+    python bench/worldmodel.py                                       our kitchen, and its memory
     python bench/worldmodel.py --data DIR                            also the release's rules
     python bench/worldmodel.py --data DIR --release CHECKOUT         also its executor, compared
 
@@ -18,17 +18,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 from release_plans import plans
 
-from alpha_chaos.worldmodel.documents import SceneDocument
-from alpha_chaos.worldmodel.domain import compile_domain, load_domain, read_world
+from alpha_chaos.worldmodel.classes import class_place
+from alpha_chaos.worldmodel.documents import ObjectDocument, TaskDocument
+from alpha_chaos.worldmodel.domain import load_domain
+from alpha_chaos.worldmodel.parts import Domain
 from alpha_chaos.worldmodel.plan_text import read_plan_file
 from alpha_chaos.worldmodel.release.data import ACTIONS, TASKS, Release, load_release
 from alpha_chaos.worldmodel.release.judge import ReleaseWorld
 from alpha_chaos.worldmodel.verdict import Verdict
-from alpha_chaos.worldmodel.world import World, load_tasks, task_world
+from alpha_chaos.worldmodel.world import World, load_tasks
 
 OBJECTS = 60
 Job = tuple[Callable[[str], Verdict], str]
@@ -50,48 +51,32 @@ def best_s(call: Callable[[], Any], runs: int) -> float:
 # ---- our engine
 
 
-def small_kitchen(count: int) -> list[Job]:
-    """Return plans for the kitchen that the tests use, with as many objects as a real one."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test' / 'unit'))
-    text = importlib.import_module('small_worlds').KITCHEN
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / 'world.yaml'
-        path.write_text(text, encoding='utf-8')
-        domain = compile_domain(read_world(path))
-    classes = [n for n, c in domain.files.document.classes.items() if c.like and not c.abstract]
-    objects = [
-        {'class': classes[i % len(classes)], 'id': 1 + i // len(classes)}
-        for i in range(OBJECTS - 5)
-    ]
-    scene = SceneDocument.model_validate({'objects': objects})
-    world = World(domain, scene, domain.files.place('scenes', 'salad'))
-    names = [f'<{name}> ({id_})' for name, id_ in world.objects if name in classes]
-    return [(world.judge, errand(np.random.default_rng(seed), names)) for seed in range(count)]
-
-
-def errand(rng: np.random.Generator, names: Sequence[str]) -> str:
-    """Return a plan of some forty steps: things are moved, heated and waited for."""
-    lines = ['[SWITCH_ON] <stove> (1)', '[GRAB] <pan> (1)', '[PUT_ON] <pan> (1) <stove> (1)']
-    for _ in range(16):
-        item = str(rng.choice(names))
-        place = str(rng.choice(['IN] {} <pan>', 'IN] {} <bowl>', 'ON] {} <board>']))
-        lines += [f'[GRAB] {item}', f'[PUT_{place.format(item)} (1)']
-        if rng.random() < 0.25:
-            lines.append(f'[WAIT] <{rng.integers(1, 20)}_minutes>')
-    return '\n'.join([*lines, '[SWITCH_OFF] <stove> (1)'])
-
-
 def own_world(name: str, count: int) -> list[Job]:
-    """Return the golden plans of a world's tasks, again and again, each a step shorter."""
+    """Return golden plans of a world's tasks, each time without another step, in a full world."""
     domain = load_domain(name)
-    tasks = load_tasks(domain).values()
-    worlds = [(task_world(domain, task).judge, task.document.golden.split('\n')) for task in tasks]
+    judged = [
+        (World(domain, filled(domain, task.document), task.place).judge, task.document.golden)
+        for task in load_tasks(domain).values()
+    ]
     jobs: list[Job] = []
-    while len(jobs) < count:
-        for judge, lines in worlds:
-            left_out = len(jobs) % len(lines)
-            jobs.append((judge, '\n'.join(lines[:left_out] + lines[left_out + 1 :])))
-    return jobs[:count]
+    for i in range(count):
+        judge, golden = judged[i % len(judged)]
+        lines = golden.split('\n')
+        left_out = (i * 7) % len(lines)
+        jobs.append((judge, '\n'.join(lines[:left_out] + lines[left_out + 1 :])))
+    return jobs
+
+
+def filled(domain: Domain, task: TaskDocument) -> TaskDocument:
+    """Return a task with as many objects as a kitchen has, its own first."""
+    known = {entry.class_ for entry in (*domain.files.document.universal, *task.objects)}
+    others = []
+    for name in domain.rows:
+        place, _ = class_place(domain.files, name)
+        if name not in known and place is not None and place[1] in known:
+            others.append(ObjectDocument.model_validate({'class': name}))
+    more = others[:: max(1, len(others) // OBJECTS)][: max(0, OBJECTS - len(known))]
+    return task.model_copy(update={'objects': (*task.objects, *more)})
 
 
 def show_engine(jobs: list[Job], runs: int) -> None:
@@ -231,15 +216,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument('--world', help='a world with tasks; without it a small kitchen')
+    parser.add_argument('--world', default='kitchen', help='a world with tasks')
     parser.add_argument('--data', type=Path, help="folder of the public release's data")
     parser.add_argument('--release', type=Path, help="working copy of the release's repository")
     parser.add_argument('--plans', type=int, default=500, help='plans for our engine')
     parser.add_argument('--per-task', type=int, default=30, help='plans a task of the release')
     parser.add_argument('--runs', type=int, default=3, help='of which the best counts')
     given = parser.parse_args()
-    jobs = own_world(given.world, given.plans) if given.world else small_kitchen(given.plans)
-    show_engine(jobs, given.runs)
+    show_engine(own_world(given.world, given.plans), given.runs)
     if given.data:
         show_release(given.data, given.release, given.per_task, given.runs)
 
