@@ -4,10 +4,9 @@ A run can be stopped anywhere, by anything; the same call goes on with what is m
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -96,28 +95,25 @@ def run_benchmark(
     exams = chosen_tasks(benchmark.exams, options.tasks)
     conditions = chosen_conditions(options.conditions)
     folders = plan_folders(options.plans, exams, conditions)
-    say = partial(_say, console)
-    provider, model = _decide(options, out, say) if conditions else (None, None)
+    provider, model = _decide(options, out, console) if conditions else (None, None)
+    manifest = BenchmarkManifest(
+        tasks=Tasks(
+            source=benchmark.name,
+            mode=benchmark.mode,
+            short_prompts=benchmark.short_prompts,
+            fingerprint=benchmark.fingerprint,
+            names=tuple(exams),
+        ),
+        conditions={condition.name: condition.model_dump() for condition in conditions},
+        plans={name: found for name, (found, _) in folders.items()},
+        model=model,
+    )
     try:
         if provider is not None:
             check_room(provider, conditions, exams, options.context_tokens)
-        settle(
-            out,
-            BenchmarkManifest(
-                tasks=Tasks(
-                    source=benchmark.name,
-                    mode=benchmark.mode,
-                    short_prompts=benchmark.short_prompts,
-                    fingerprint=benchmark.fingerprint,
-                    names=tuple(exams),
-                ),
-                conditions={condition.name: condition.model_dump() for condition in conditions},
-                plans={name: found for name, (found, _) in folders.items()},
-                model=model,
-            ),
-        )
         outcome = Outcome()
-        with Answers(out) as answers:
+        with Answers(out) as answers:  # first, so that nobody else works here
+            settle(out, manifest, new=not answers.answers)
             answers.add(_judged(answers, exams, folders))
             for answer in final(answers.answers).values():
                 if answer.origin == 'model' and answer.status == 'done':
@@ -229,7 +225,7 @@ def check_room(
         )
 
 
-def _decide(options: Options, out: Path, say: Callable[[str], None]) -> tuple[Provider, Model]:
+def _decide(options: Options, out: Path, console: Console) -> tuple[Provider, Model]:
     """Find the model, before anything is asked."""
     try:
         choice = choose(
@@ -238,7 +234,7 @@ def _decide(options: Options, out: Path, say: Callable[[str], None]) -> tuple[Pr
             replies=Path(replies_folder(out)),
             long_prompts=options.context_tokens,
         )
-        say(choice.sentence)
+        _say(console, choice.sentence)
         provider = choice.provider
         return provider, Model(
             provider=provider.name,

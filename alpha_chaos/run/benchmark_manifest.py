@@ -9,7 +9,6 @@ from typing import Any
 
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run.manifest import checkout, processor, versions
-from alpha_chaos.worldmodel.answers import FILE as JOURNAL
 from alpha_chaos.worldmodel.benchmark_manifest import (
     MANIFEST,
     BenchmarkManifest,
@@ -17,14 +16,15 @@ from alpha_chaos.worldmodel.benchmark_manifest import (
 )
 
 
-def settle(out: Path, now: BenchmarkManifest) -> BenchmarkManifest:
+def settle(out: Path, now: BenchmarkManifest, new: bool) -> None:
     """Write the manifest of a run, or check that the folder holds this very run and add to it.
 
+    :param new: whether nothing was answered in this folder yet
     :raises BadSetting: when the folder belongs to other tasks, plans, settings or another model
     """
     old = read_manifest(out) if (out / MANIFEST).is_file() else None
-    if old is None and (out / JOURNAL).is_file():
-        raise BadSetting(f'{out} has a journal but no {MANIFEST}; use another --out')
+    if old is None and not new:
+        raise BadSetting(f'{out} has answers but no {MANIFEST}; use another --out')
     if old is not None:
         _check(out, old, now)
         now = BenchmarkManifest(
@@ -41,9 +41,7 @@ def settle(out: Path, now: BenchmarkManifest) -> BenchmarkManifest:
         'git': checkout(),
         'machine': {'system': platform.platform(), 'processor': processor()},
     }
-    out.mkdir(parents=True, exist_ok=True)
     _write(out / MANIFEST, content)
-    return now
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Tasks of our own worlds, told in the words of their files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from alpha_chaos.worldmodel import state as st
@@ -16,6 +16,7 @@ from alpha_chaos.worldmodel.vocabulary import StateWord
 from alpha_chaos.worldmodel.wording import say
 from alpha_chaos.worldmodel.world import Task, World, task_world
 
+NOTHING_MORE: Mapping[str, Sequence[str]] = {}
 _READABLE = {'K': 'C', 's': 'min'}  # what numbers of a base unit are told in
 
 
@@ -146,26 +147,54 @@ def _rules(domain: Domain, short: bool) -> str:
     return '\n'.join([*lines, *_meanings(needs, domain)])
 
 
-def _signature(action: Action) -> str:
-    return ' '.join([f'[{action.name.upper()}]', *map(_role, action.roles)])
+def _signature(action: Action, more: Mapping[str, Sequence[str]] = NOTHING_MORE) -> str:
+    roles = (_role(role, more.get(role.name, ())) for role in action.roles)
+    return ' '.join([f'[{action.name.upper()}]', *roles])
 
 
 def _action(action: Action) -> str:
-    line = _signature(action)
+    """Return an action on one line; what it needs of a single argument stands with that."""
+    more: dict[str, list[str]] = {}
+    needs = []
+    asked = sum(bool(role.words) for role in action.roles)
+    for need in action.needs[asked:]:
+        role, words = _about_one(need.written)
+        if role in {known.name for known in action.roles if known.kind == 'object'}:
+            more.setdefault(role, []).extend(words)
+        else:
+            needs.append(say(need.written, {}))
+    line = _signature(action, more)
     if action.text:
         line += f' {action.text}'
-    # What an argument has to be stands with the argument.
-    asked = sum(bool(role.words) for role in action.roles)
-    needs = [say(need.written, {}) for need in action.needs[asked:]]
     return f'{line}; needs: {"; ".join(needs)}' if needs else line
 
 
-def _role(role: Role) -> str:
+def _about_one(raw: Any) -> tuple[str, list[str]]:
+    """Return the one object that a condition is about, and in words what it has to be.
+
+    No object if it is about several, or says more than that something is or is not.
+    """
+    if isinstance(raw, Mapping) and len(raw) == 1:
+        ((key, inner),) = raw.items()
+        if key == 'not':
+            role, words = _about_one(inner)
+            return (role, [f'not {word}' for word in words]) if len(words) == 1 else ('', [])
+        return (inner, [key]) if isinstance(inner, str) else ('', [])
+    if isinstance(raw, list | tuple) and len(raw) > 2 and isinstance(raw[0], str):
+        subject, verb, *words = raw
+        if verb == 'is':
+            return subject, words
+        if verb == 'is not':
+            return subject, [f'not {word}' for word in words]
+    return '', []
+
+
+def _role(role: Role, more: Sequence[str] = ()) -> str:
     mark = '?' if role.optional else ''
     if role.kind == 'new':
         return f'<{role.name}{mark}: a new name> (1)'
     what = {
-        'object': ' '.join(role.words),
+        'object': ', '.join((*role.words, *more)),
         'value': role.dimension,
         'word': '|'.join(role.options),
     }[role.kind]
