@@ -364,9 +364,14 @@ class Experiment:
         for episode in self.episodes():
             line = episode.model_dump(exclude={'real_time_factor'})
             # Runs of before there was a choice go on.
-            for key, before in (('driver', _settings(_driver(SIM))), ('guard', 'off')):
-                if line[key] == before:
-                    del line[key]
+            for part, key, before in (
+                (line, 'driver', _settings(_driver(SIM))),
+                (line, 'guard', 'off'),
+                (line['planner'], 'context_tokens', None),
+                (line['planner'], 'prompting', 'base'),
+            ):
+                if key in part and part[key] == before:
+                    del part[key]
             lines.append(line)
         return hashlib.sha256(json.dumps(lines, sort_keys=True).encode()).hexdigest()
 

@@ -30,15 +30,18 @@ class LlmPlannerNode(PlannerNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('llm_planner', self._ask, **options)
         self._choice: Choice | None = None
-        self._wanted: tuple[ProviderKind, str] = ('auto', '')
+        self._wanted: tuple[ProviderKind, str, int | None] = ('auto', '', None)
 
     def begin(self, episode: Episode, request: Reset.Request) -> None:
         """Let go of the model if the arm has another."""
         super().begin(episode, request)
         planner = self._planner
-        if isinstance(planner, Llm) and (planner.provider, planner.model) != self._wanted:
+        if not isinstance(planner, Llm):
+            return
+        wanted = planner.provider, planner.model, planner.context_tokens
+        if wanted != self._wanted:
             self._let_go()
-            self._wanted = (planner.provider, planner.model)
+            self._wanted = wanted
 
     def destroy_node(self) -> None:
         """Let go of the model."""
@@ -47,9 +50,9 @@ class LlmPlannerNode(PlannerNode):
 
     def _ask(self, request: CompletionRequest) -> Completion:
         if self._choice is None:
-            provider, model = self._wanted
+            provider, model, room = self._wanted
             replies = Path(self.params.replies) if self.params.replies else None
-            self._choice = choose(provider, model, replies=replies)
+            self._choice = choose(provider, model, replies=replies, room=room)
             self.get_logger().info(self._choice.sentence)
         return self._choice.provider.complete(request)
 

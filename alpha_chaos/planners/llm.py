@@ -14,7 +14,8 @@ from alpha_chaos.planners.base import (
     Provenance,
     Sampling,
 )
-from alpha_chaos.planners.prompt import completion_request
+from alpha_chaos.planners.foresight import without_thoughts
+from alpha_chaos.planners.prompt import Prompting, completion_request
 from alpha_chaos.planners.providers.base import ProviderError
 
 
@@ -39,6 +40,16 @@ class Llm(Planner):
     top_p: float = Field(default=0.9, gt=0, le=1, description='share of likely tokens kept [1]')
     seed: int = Field(default=42, ge=0, description='of the sampler; of no effect when greedy')
     max_tokens: int = Field(default=400, gt=0, description='length that ends a reply [1]')
+    context_tokens: int | None = Field(
+        default=None,
+        ge=256,
+        le=1_000_000,
+        description='room for prompt and reply together [1]; none: what one block needs',
+    )
+    prompting: Prompting = Field(
+        default='base',
+        description='foresight: each action is to be tried out in thought before it is written',
+    )
     handover: Literal['text', 'typed'] = Field(
         default='text',
         description='typed: the reply is read where it was made and handed over as a plan, so '
@@ -59,6 +70,7 @@ class Llm(Planner):
                 seed=self.seed,
                 max_tokens=self.max_tokens,
             ),
+            self.prompting,
         )
         try:
             if complete is None:
@@ -82,9 +94,10 @@ class Llm(Planner):
             done_reason=answer.done_reason,
         )
         code, message = _problem(answer)
+        text = without_thoughts(answer.text) if self.prompting == 'foresight' else answer.text
         if self.handover == 'typed' and not code:
-            return _typed(answer.text, request, info)
-        return PlanReply(None, answer.text, info, code, message)
+            return _typed(text, request, info)
+        return PlanReply(None, text, info, code, message)
 
 
 Llm.example = Llm(model='llama3:latest', seed=7)

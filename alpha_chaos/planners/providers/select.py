@@ -36,6 +36,7 @@ def choose(
     timeouts: Timeouts | None = None,
     replies: Path | None = None,
     long_prompts: int | None = None,
+    room: int | None = None,
 ) -> Choice:
     """Return a provider for a model, without loading it.
 
@@ -47,9 +48,10 @@ def choose(
     :param replies: folder of kept replies, the user's by default
     :param long_prompts: room for prompt and answer together in tokens, where prompts are long and
         begin alike; None for what the prompts of the robot need
+    :param room: for prompt and answer together in tokens, where prompts are the robot's but longer
     :raises ProviderError: naming what would be right
     """
-    choice = _choose(kind, model, host, timeouts, long_prompts)
+    choice = _choose(kind, model, host, timeouts, long_prompts, room)
     folder = user_cache() / 'replies' if replies is None else replies
     return replace(choice, provider=Cached(choice.provider, folder))
 
@@ -60,15 +62,16 @@ def _choose(
     host: str | None,
     timeouts: Timeouts | None,
     long_prompts: int | None,
+    room: int | None,
 ) -> Choice:
     asked = 'as asked for'
     if kind == 'auto' and (model == DEFAULT_MODEL or model.endswith('.gguf')):
         kind, asked = 'embedded', f'because {model!r} is a model for it'
     if kind == 'embedded':
-        return _embedded(model, timeouts, asked, long_prompts)
+        return _embedded(model, timeouts, asked, long_prompts, room)
     try:
-        room = long_prompts or OLLAMA_TOKENS
-        ollama = Ollama(model, host=host, context_tokens=room, timeouts=timeouts)
+        tokens = long_prompts or room or OLLAMA_TOKENS
+        ollama = Ollama(model, host=host, context_tokens=tokens, timeouts=timeouts)
     except ProviderError as error:
         if kind == 'ollama':
             raise
@@ -77,7 +80,7 @@ def _choose(
                 error.message += f'; without Ollama there is {DEFAULT_MODEL}, or any .gguf file'
             raise
         try:
-            return _embedded('', timeouts, f'because {error.message}', long_prompts)
+            return _embedded('', timeouts, f'because {error.message}', long_prompts, room)
         except ProviderError as missing:
             missing.message = f'{error.message}, and {missing.message}'
             raise
@@ -91,10 +94,16 @@ def _choose(
     )
 
 
-def _embedded(model: str, timeouts: Timeouts | None, why: str, long_prompts: int | None) -> Choice:
+def _embedded(
+    model: str,
+    timeouts: Timeouts | None,
+    why: str,
+    long_prompts: int | None,
+    room: int | None,
+) -> Choice:
     embedded = Embedded(
         model,
-        context_tokens=long_prompts or EMBEDDED_TOKENS,
+        context_tokens=long_prompts or room or EMBEDDED_TOKENS,
         keep_prompt=long_prompts is not None,
         timeouts=timeouts,
     )
