@@ -1,17 +1,21 @@
 """What the launch files are made of: arguments from the command line's, nodes from `graph`.
 
 `ros2 launch` ends with 0 even when a node has died. Here a process that ends otherwise than it
-should raises: launch then reports the reason, stops what is left, and ends with 1.
+should raises: launch then reports the reason, stops what is left, and ends with 1. SIGTERM kills
+launch and leaves its nodes alone; here it ends a launch as Ctrl-C does.
 """
 
 import inspect
 import json
 import re
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from enum import Enum
+from functools import wraps
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 from urllib.parse import urljoin
@@ -26,8 +30,10 @@ from launch.actions import (
     LogInfo,
     Shutdown,
 )
+from launch.events import Shutdown as ShutdownEvent
 from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
+from launch.utilities import AsyncSafeSignalManager
 from launch_ros.actions import Node, PushRosNamespace
 
 from alpha_chaos import cli
@@ -53,8 +59,29 @@ SIGNALLED_LATE = 255
 OnExit = Callable[[ProcessExited, LaunchContext], Any]
 
 
+Make = Callable[[LaunchContext], list[Any]]
+
+
 class Ended(RuntimeError):
     """A process ended that was still needed, or ended badly."""
+
+
+def ends_on_sigterm(make: Make) -> Make:
+    """Let SIGTERM end the launch that is made here in order."""
+
+    @wraps(make)
+    def made(context: LaunchContext) -> list[Any]:
+        # launch 3.4 has a handler for it, which cancels everything, and never installs it.
+        manager = getattr(AsyncSafeSignalManager, '_AsyncSafeSignalManager__current', None)
+        if manager is not None and threading.current_thread() is threading.main_thread():
+            manager.handle(
+                signal.SIGTERM,
+                lambda _: context.emit_event_sync(ShutdownEvent(reason='terminated (SIGTERM)')),
+            )
+            signal.signal(signal.SIGTERM, lambda *_: None)  # Python wakes the manager up
+        return make(context)
+
+    return made
 
 
 def arguments(
@@ -121,6 +148,7 @@ def _given(command: Callable[..., None], context: LaunchContext) -> dict[str, st
 # -- one episode
 
 
+@ends_on_sigterm
 def episode(context: LaunchContext) -> list[Any]:
     """Return the nodes of the episode that the arguments name.
 
@@ -218,6 +246,7 @@ def _how(code: int) -> str:
 # -- a recording
 
 
+@ends_on_sigterm
 def replay(context: LaunchContext) -> list[Any]:
     """Return the node that publishes the recording that the arguments name.
 
@@ -264,6 +293,7 @@ def relay_arguments() -> list[DeclareLaunchArgument]:
     ]
 
 
+@ends_on_sigterm
 def relay(context: LaunchContext) -> list[Any]:
     """Return the relay of a file.
 
@@ -344,6 +374,7 @@ def view_arguments() -> list[DeclareLaunchArgument]:
     ]
 
 
+@ends_on_sigterm
 def view(context: LaunchContext) -> list[Any]:
     """Return the viewers that are asked for and installed, and say what is missing.
 
@@ -445,6 +476,7 @@ def _program(
 # -- a matrix
 
 
+@ends_on_sigterm
 def matrix(context: LaunchContext) -> list[Any]:
     """Return the matrix runner, as a child process.
 

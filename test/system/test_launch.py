@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from alpha_chaos import cli, journal
+from alpha_chaos.bag.reader import Recording
 from alpha_chaos.bodies.description import robot_description
 from alpha_chaos.bodies.panda import Panda
 from alpha_chaos.graph import episode_graph
@@ -37,6 +38,10 @@ with warnings.catch_warnings():
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 180.0
+STOPS = (
+    lambda pid: os.killpg(pid, signal.SIGINT),  # as a terminal; and launch sends another one
+    lambda pid: os.kill(pid, signal.SIGTERM),
+)
 WATCHED = {'experiment': 'smoke', 'run_id': 'control_000', 'arm': 'oracle', 'out': 'run'}
 
 # What `ros2 launch` does, and it tells which processes it starts.
@@ -262,13 +267,17 @@ def test_a_dead_node_ends_the_launch_with_1_and_is_named(launch):
     assert not any(Path(f'/proc/{one.pid}').exists() for one in episode.started.values())
 
 
-def test_ctrl_c_ends_the_launch_in_order_with_0(launch):
+@pytest.mark.parametrize('stop', STOPS, ids=['ctrl_c', 'sigterm'])
+def test_a_signal_ends_the_launch_in_order_with_0_and_the_bag_is_closed(launch, stop):
     episode = launch('episode', speed=0.2, **WATCHED)
     episode.wait_for('observed')
-    os.killpg(episode.process.pid, signal.SIGINT)  # and launch sends each node another one
+    stop(episode.process.pid)
     assert episode.end() == 0, episode.said
     assert 'Traceback' not in episode.said
-    assert journal.read(episode.log.parent / 'run').rows == ()
+    run = episode.log.parent / 'run'
+    assert journal.read(run).rows == ()
+    (bag,) = (run / 'bags').iterdir()
+    assert not Recording(bag).complete
 
 
 # -- the relay alone
@@ -334,11 +343,12 @@ def test_a_recording_is_played_with_the_parameters_of_the_command_line(launch, f
     assert 'played 5.8 of 5.8 s' in replay.said
 
 
-def test_ctrl_c_ends_a_recording_that_is_played_for_ever_with_0(launch, fresh):
+@pytest.mark.parametrize('stop', STOPS, ids=['ctrl_c', 'sigterm'])
+def test_a_signal_ends_a_recording_that_is_played_for_ever_with_0(launch, fresh, stop):
     bag = fresh.folder / fresh.final['control_000/oracle'].bag
     replay = launch('replay', folder=bag, loop='true')
     replay.wait_for('plays')
-    os.killpg(replay.process.pid, signal.SIGINT)
+    stop(replay.process.pid)
     assert replay.end() == 0, replay.said
     assert 'Traceback' not in replay.said
 
@@ -469,10 +479,11 @@ def test_the_exit_code_of_the_runner_is_seen(launch):
     assert 'alpha-chaos matrix ended with exit code 2' in matrix.said
 
 
-def test_ctrl_c_ends_a_matrix_in_order_with_0(launch, wait):
+@pytest.mark.parametrize('stop', STOPS, ids=['ctrl_c', 'sigterm'])
+def test_a_signal_ends_a_matrix_in_order_with_0(launch, wait, stop):
     matrix = launch('matrix', experiment='paper', arms='oracle', out='run')
     wait((matrix.log.parent / 'run' / 'nodes.log').exists, 'the first node')
-    os.killpg(matrix.process.pid, signal.SIGINT)
+    stop(matrix.process.pid)
     assert matrix.end() == 0, matrix.said
     assert 'the same command goes on where this one ended' in matrix.said
     assert 'Traceback' not in matrix.said
