@@ -3,6 +3,8 @@
 Times are whole nanoseconds of the relay's clock.
 """
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 NANOSECONDS = 10**9
@@ -25,7 +27,10 @@ class Condition(_Settings):
     """A field of a topic that is above or below a value. NaN is neither."""
 
     topic: str = Field(min_length=1, description='topic to look at, by its name in the graph')
-    field: str = Field(min_length=1, description='path of a number in it (`pose.position.z`)')
+    field: str = Field(
+        min_length=1,
+        description='path of a number in it: `pose.position.z`; of `ranges[*]` one is enough',
+    )
     above: float | None = Field(None, description='on from the moment the field exceeds this')
     below: float | None = Field(None, description='on from the moment the field is less than this')
 
@@ -74,12 +79,12 @@ class Gate:
         self._seen = 0
         self.windows = 0  # that have begun because `when` became true
 
-    def observe(self, value: float, now_ns: int) -> None:
-        """Take the newest value of the field that `when` names."""
+    def observe(self, values: Sequence[float], now_ns: int) -> None:
+        """Take the newest values of the field that `when` names; one of them is enough."""
         condition = self._schedule.when
-        if condition is None:
+        if condition is None or not values:
             return
-        held, self._holds = self._holds, condition.holds(value)
+        held, self._holds = self._holds, any(condition.holds(value) for value in values)
         if self._holds and not held:
             self._since_ns = now_ns
             self.windows += 1

@@ -141,8 +141,7 @@ class Stack:
         for stage in self._stages:
             condition = stage.injector.fault.schedule.when
             if condition is not None and condition.topic == topic:
-                for value in read(condition.field):
-                    stage.injector.gate.observe(value, now_ns)
+                stage.injector.gate.observe(read(condition.field), now_ns)
 
     def feed(self, parcel: Parcel, now_ns: int) -> list[Passage]:
         """Take a message; return what leaves, that which was due before it first."""

@@ -44,20 +44,29 @@ def test_a_condition_is_a_moment_of_crossing_and_lasts_until_it_is_crossed_back(
     gate = Gate(Schedule(when=condition(above=5.0)), 0)
     found = []
     for value in (4.0, 5.0, 6.0, 7.0, float('nan'), 6.0, 4.0):
-        gate.observe(value, 0)
+        gate.observe([value], 0)
         found.append(gate.lets_strike(0))
     assert found == [False, False, True, True, False, True, False]
 
 
+def test_of_several_values_one_is_enough_and_none_says_nothing() -> None:
+    gate = Gate(Schedule(when=condition(below=0.2)), 0)
+    found = []
+    for values in ([0.5, 0.9], [0.5, 0.1, 0.9], [], [0.3]):
+        gate.observe(values, 0)
+        found.append(gate.lets_strike(0))
+    assert found == [False, True, True, False]
+
+
 def test_with_for_s_it_lasts_so_long_whatever_the_value_does() -> None:
     gate = Gate(Schedule(when=condition(below=0.2), after_s=1.0, for_s=2.0), 0)
-    gate.observe(0.1, 10 * NANOSECONDS)
-    gate.observe(0.9, 11 * NANOSECONDS)
+    gate.observe([0.1], 10 * NANOSECONDS)
+    gate.observe([0.9], 11 * NANOSECONDS)
     assert [gate.lets_strike(time_s * NANOSECONDS) for time_s in (10, 11, 12, 13)] == [
         *[False, True, True, False],
     ]
     assert gate.ends_ns == 13 * NANOSECONDS
-    gate.observe(0.1, 20 * NANOSECONDS)
+    gate.observe([0.1], 20 * NANOSECONDS)
     assert gate.lets_strike(21 * NANOSECONDS)
     assert gate.windows == 2
 
