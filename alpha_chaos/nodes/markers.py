@@ -12,7 +12,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from alpha_chaos.bodies.base import Vector
 from alpha_chaos.colours import COLOURS, GREY, Colour, colour_of
-from alpha_chaos.msg import SafetyEvent, StepState, WorldDescription
+from alpha_chaos.msg import PlanVerdict, SafetyEvent, StepState, WorldDescription
 from alpha_chaos.nodes.convert import point, vector
 
 TARGET_M = 0.02  # diameter
@@ -41,6 +41,7 @@ class Picture:
     :param links: position of each link of the arm [m] by its number; empty where nobody knows
     :param targets: by the number of the motion
     :param violations: safety events, with the place of the block when it was told
+    :param verdict: of the guard, on the newest plan
     """
 
     world: WorldDescription
@@ -48,6 +49,7 @@ class Picture:
     links: Mapping[int, Vector] = field(default_factory=dict)
     targets: dict[int, Target] = field(default_factory=dict)
     violations: list[tuple[SafetyEvent, Vector]] = field(default_factory=list)
+    verdict: PlanVerdict | None = None
 
     def target(self, number: int) -> Target:
         """Return the target of a motion."""
@@ -74,6 +76,7 @@ class Picture:
         """Yield all markers; namespace and id of one are the same every time."""
         yield from self._workspace()
         yield from self._zone()
+        yield from self._plan()
         yield from self._blocks()
         for number, target in sorted(self.targets.items()):
             yield from _target(number, target)
@@ -101,6 +104,26 @@ class Picture:
             size = (2 * self.world.success_radius,) * 3
             colour = (*COLOURS['yellow'][:3], 0.25)
             yield _marker('zone', 0, Marker.SPHERE, colour, size, vector(self.world.zone))
+
+    def _plan(self) -> Iterator[Marker]:
+        """Yield what the guard foresaw: the other zones, the way, and what fails on it."""
+        if self.verdict is None:
+            return
+        colour = (*COLOURS['yellow'][:3], 0.25)
+        for number, place in enumerate(self.verdict.placements):
+            if not place.base and place.position != self.world.zone:
+                size = (2 * place.radius,) * 3
+                yield _marker('zones', number, Marker.SPHERE, colour, size, vector(place.position))
+        way = [vector(tip) for tip in self.verdict.path]
+        if len(way) > 1:
+            colour = COLOURS['green' if self.verdict.clean else 'orange']
+            yield _marker('plan', 0, Marker.LINE_STRIP, colour, (LINE_M, 0, 0), points=way)
+        for number, failure in enumerate(self.verdict.failures):
+            x, y, z = vector(failure.position)
+            size = (2 * TARGET_M,) * 3
+            yield _marker('plan failures', number, Marker.CUBE, COLOURS['orange'], size, (x, y, z))
+            above = (x, y, z + 0.05 + number % 4 * 2 * TEXT_M)
+            yield _text('plan failure texts', number, f'{failure.rule}: {failure.message}', above)
 
     def _blocks(self) -> Iterator[Marker]:
         if self.state is None:

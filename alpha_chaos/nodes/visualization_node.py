@@ -20,7 +20,7 @@ from alpha_chaos.bodies.description import robot_description
 from alpha_chaos.catalogues import bodies
 from alpha_chaos.health import Condition, attempt_condition
 from alpha_chaos.kinematic_tree import KinematicTree
-from alpha_chaos.msg import Exchange, SafetyEvent, StepState, WorldDescription
+from alpha_chaos.msg import Exchange, PlanVerdict, SafetyEvent, StepState, WorldDescription
 from alpha_chaos.nodes import endpoints, qos
 from alpha_chaos.nodes.attempt_logger import AttemptLogger
 from alpha_chaos.nodes.convert import vector
@@ -67,6 +67,7 @@ class VisualizationNode(Node):
         for kind, topic, hear, profile in (
             (WorldDescription, 'world', self._on_world, qos.LATCHED),
             (SafetyEvent, 'safety_events', self._on_violation, qos.VIEW),
+            (PlanVerdict, 'plan_verdicts', self._on_verdict, qos.VIEW),
             (Exchange, 'exchanges', self._on_exchange, qos.VIEW),
         ):
             endpoints.subscription(self, kind, topic, hear, profile)
@@ -96,6 +97,10 @@ class VisualizationNode(Node):
         self._take_step()
         self._picture.violated(event)
         self._changed = True
+
+    def _on_verdict(self, verdict: PlanVerdict) -> None:
+        if self._picture is not None and verdict.episode_id == self.episode_id:
+            self._picture.verdict, self._changed = verdict, True
 
     def _on_exchange(self, exchange: Exchange) -> None:
         picture = self._picture

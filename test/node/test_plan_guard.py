@@ -8,9 +8,17 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import Header
 
 from alpha_chaos.catalogues import bodies
-from alpha_chaos.msg import Action, ActionPlan, BlockState, PlanVerdict, SceneObservation
+from alpha_chaos.msg import (
+    Action,
+    ActionPlan,
+    BlockState,
+    PlanVerdict,
+    SceneObservation,
+    WorldDescription,
+)
 from alpha_chaos.nodes.clock import to_time
 from alpha_chaos.nodes.convert import plan_message
+from alpha_chaos.nodes.markers import Picture
 from alpha_chaos.nodes.plan_guard_node import PlanGuardNode
 from alpha_chaos.plan import ActionPlan as Plan
 from alpha_chaos.planners.oracle import plan_for
@@ -122,3 +130,20 @@ def test_what_no_parser_lets_through_is_an_error_and_the_node_lives_on(guarded, 
     assert 'ValidationError' in answer.message
     assert guarded.ask(guarded.oracles()).ok
     assert not guarded.stage.finish('plan_guard', ATTEMPT).ok  # the attempt does not count
+
+
+def test_viewers_are_shown_the_way_and_what_fails_on_it(guarded):
+    hover, grasp, grip, *rest = guarded.oracles()
+    picture = Picture(WorldDescription(zone=Point(x=0.6, y=0.35, z=0.65), success_radius=0.05))
+    before = {marker.ns for marker in picture.markers()}
+    picture.verdict = guarded.ask([hover, grip, grasp, *rest]).verdict
+    shown = [marker for marker in picture.markers() if marker.ns not in before]
+    (way,) = (marker for marker in shown if marker.ns == 'plan')
+    assert list(way.points) == list(picture.verdict.path)
+    failures = picture.verdict.failures
+    places = [marker.pose.position for marker in shown if marker.ns == 'plan failures']
+    assert places == [failure.position for failure in failures]
+    texts = [marker.text for marker in shown if marker.ns == 'plan failure texts']
+    assert texts[0] == 'gripped_nothing: the gripper closed on nothing'
+    assert len(texts) == len(failures)
+    assert not [marker for marker in shown if marker.ns == 'zones']  # there is but the world's
