@@ -4,8 +4,9 @@ The course is a coroutine over a `Graph`, so that time and traffic may be real o
 happens in it, what it has done is undone.
 """
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any, Protocol
 
 from pydantic import JsonValue
@@ -37,6 +38,19 @@ class Armed:
 
     settings: Settings
     struck: int
+
+
+@dataclass(frozen=True)
+class Orphan:
+    """A fault that an earlier trial wanted to take back.
+
+    :param handle: None if it was killed before it learned it
+    """
+
+    run: int
+    step: int
+    settings: Settings
+    handle: int | None = None
 
 
 @dataclass(frozen=True)
@@ -129,8 +143,7 @@ class Trial:
     """One course.
 
     :param record: keeps a line of the journal; it is on disk when this returns
-    :param orphans: faults by handle that a trial before this one has armed and not taken back,
-        because it was killed
+    :param orphans: what trials before this one have not taken back, because they were killed
     """
 
     def __init__(
@@ -138,10 +151,10 @@ class Trial:
         settings: SteadyState,
         graph: Graph,
         record: Callable[[dict[str, Any]], None],
-        orphans: Mapping[int, Settings] | None = None,
+        orphans: Sequence[Orphan] = (),
     ) -> None:
         self._settings = settings
-        self._orphans = orphans or {}
+        self._orphans = orphans
         self._graph = graph
         self._record = record
         self._begun_s = graph.now_s()
@@ -179,7 +192,12 @@ class Trial:
         await self._undo_all()
         outcome = self._conclude(broken)
         self._note_if_possible(
-            'ended', verdict=outcome.verdict, reason=outcome.reason, struck=list(outcome.struck)
+            'ended',
+            verdict=outcome.verdict,
+            reason=outcome.reason,
+            struck=list(outcome.struck),
+            left=[dict(settings) for settings in outcome.left],
+            stopped=outcome.stopped,
         )
         return self._conclude(broken) if self._unwritten else outcome
 
@@ -241,9 +259,8 @@ class Trial:
     def _look(self) -> None:
         look = self._graph.look()
         for name in self._observed:
-            senders = look.senders.get(name, 0)
-            self.show(name, lambda watch, senders=senders: watch.on_senders(senders))  # type: ignore[misc]
-            self.show(name, lambda watch: watch.on_nodes(look.nodes))
+            self.show(name, methodcaller('on_senders', look.senders.get(name, 0)))
+            self.show(name, methodcaller('on_nodes', look.nodes))
 
     def _has_deviated(self) -> bool:
         now_s = self._graph.now_s()
@@ -269,14 +286,25 @@ class Trial:
     # -- faults
 
     async def _take_orphans(self) -> Mapping[int, Armed]:
-        """Take back what is left of an earlier trial; return what is armed besides."""
+        """Take back what is left of earlier trials; return what is armed besides."""
         armed = dict(await self._graph.armed())
-        for handle, settings in self._orphans.items():
-            # A relay that was started anew begins to count again.
-            if handle in armed and armed[handle].settings == settings:
+        for orphan in self._orphans:
+            # With its settings, too: a relay that was started anew begins to count again.
+            handles = [
+                handle
+                for handle, fault in armed.items()
+                if fault.settings == orphan.settings and orphan.handle in (None, handle)
+            ]
+            for handle in handles:
                 await self._graph.disarm(handle)
                 del armed[handle]
-                self._note('orphan_undone', id=handle, fault=dict(settings))
+            self._note(
+                'orphan_undone',
+                of_run=orphan.run,
+                step=orphan.step,
+                fault=dict(orphan.settings),
+                found=bool(handles),
+            )
         return armed
 
     async def _apply(self, index: int, step: Step) -> None:

@@ -1,7 +1,7 @@
 """The eyes and hands of a trial: hears what its probes look at, and gives faults to a relay."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from alpha_chaos.srv import AddFault, ListFaults, RemoveFault
 from alpha_chaos.steady_state import SteadyState
 from alpha_chaos.transit.config import Qos
 from alpha_chaos.transit.content import fill
-from alpha_chaos.trial import Armed, Look, Outcome, Refused, RelayLost, Settings, Trial
+from alpha_chaos.trial import Armed, Look, Orphan, Outcome, Refused, RelayLost, Settings, Trial
 
 MEET_S = 10.0  # in which a relay that is there is found; DDS takes 3 s now and then
 ANSWER_S = 2.0  # in which it answers from then on
@@ -43,7 +43,7 @@ class SteadyStateNode(Node):
         settings: SteadyState,
         record: Callable[[dict[str, Any]], None],
         relay: str = '/fault_relay',
-        orphans: Mapping[int, Settings] | None = None,
+        orphans: Sequence[Orphan] = (),
         **options: Any,
     ) -> None:
         namespace, _, name = relay.rpartition('/')

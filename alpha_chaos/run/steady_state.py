@@ -1,7 +1,9 @@
 """`alpha-chaos steady-state`: one trial on the user's graph, told as it goes."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -17,26 +19,30 @@ from alpha_chaos.report.wording import NOTHING, shown
 from alpha_chaos.run.processes import users_environment
 from alpha_chaos.steady_state import SteadyState
 from alpha_chaos.transit.config import find_relay_file
-from alpha_chaos.trial import Outcome
+from alpha_chaos.trial import Orphan, Outcome
 
 HELD, UNKNOWN, DEVIATED, INTERRUPTED = 0, 3, 4, 130
 FILE = 'steady_state.jsonl'
+UNDO_S = 30.0  # after an error of ours, in which everything must be undone
 
 
 class Journal(Closing):
     """The file that trials are written to, one line an event; opening it begins a run.
 
-    `orphans` are the faults by handle that the run before this one has not taken back.
+    `orphans` are the faults that the runs before this one have not taken back.
 
     :raises jsonl.Busy: while another trial is written there
+    :raises BadSetting: for a file of something else
     """
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
         self._lines = Appender(path, 'watching a steady state')
-        lines = self._lines.objects
-        runs = [line.get('run') for line in lines]
-        self.run = max((run for run in runs if isinstance(run, int)), default=0) + 1
-        self.orphans = _orphans([line for line in lines if line.get('run') == self.run - 1])
+        try:
+            self.run = 1 + max((int(line['run']) for line in self._lines.objects), default=0)
+            self.orphans = _orphans(self._lines.objects)
+        except (KeyError, TypeError, ValueError):
+            self.close()
+            raise BadSetting(f'{path} holds something else; --out names another file') from None
         self._about = about
         self.path = path
 
@@ -51,18 +57,19 @@ class Journal(Closing):
         self._lines.close()
 
 
-def _orphans(lines: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """Return the faults that a run has left armed."""
-    of_step: dict[int, dict[str, Any]] = {}
-    handles: dict[int, int] = {}
+def _orphans(lines: Sequence[dict[str, Any]]) -> list[Orphan]:
+    found: dict[tuple[int, int], Orphan] = {}
     for line in lines:
-        if line['event'] == 'undo_registered':
-            of_step[line['step']] = line['fault']
-        elif line['event'] == 'fault_armed':
-            handles[line['step']] = line['id']
-        elif line['event'] == 'fault_undone':
-            handles.pop(line['step'], None)
-    return {handle: of_step[step] for step, handle in handles.items()}
+        event, run, step = line['event'], line['run'], line.get('step', -1)
+        if event == 'undo_registered':
+            found[run, step] = Orphan(run, step, line['fault'])
+        elif event == 'fault_armed':
+            found[run, step] = replace(found[run, step], handle=line['id'])
+        elif event == 'fault_undone':
+            del found[run, step]
+        elif event == 'orphan_undone':
+            del found[line['of_run'], step]
+    return list(found.values())
 
 
 def steady_state(name: str, out: Path | None, relay: str, console: Console) -> int:
@@ -103,7 +110,7 @@ def _conduct(
     settings: SteadyState,
     record: Callable[[dict[str, Any]], None],
     relay: str,
-    orphans: dict[int, dict[str, Any]],
+    orphans: Sequence[Orphan],
 ) -> Outcome:
     """Run a trial in this process; a signal ends it in order."""
     import rclpy
@@ -118,6 +125,7 @@ def _conduct(
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node: Any = None
     failure: Exception | None = None
+    give_up_s = math.inf
     try:
         executor = EventsExecutor()
         with signals.held():
@@ -127,11 +135,12 @@ def _conduct(
                 raise BadSetting(' '.join(str(error).split())) from None
             executor.add_node(node)
         signals.wake(executor).add_done_callback(lambda _: node.trial.stop())
-        while not node.outcome.done():
+        while not node.outcome.done() and node.now_s() < give_up_s:
             try:
                 executor.spin_once(timeout_sec=0.2)
             except Exception as error:  # a callback of ours failed: the faults have to go first
-                failure = failure or error
+                if failure is None:
+                    failure, give_up_s = error, node.now_s() + UNDO_S
                 node.trial.stop()
         if failure is not None:
             raise failure
@@ -151,7 +160,7 @@ def _tell(console: Console, line: dict[str, Any], settings: SteadyState) -> None
     elif event == 'finding':
         why = f': {line["reason"]}' if line['reason'] else ''
         _say(console, f'{at}  {line["probe"]} {line["verdict"]}{why}')
-    elif event == 'orphan_undone':
+    elif event == 'orphan_undone' and line['found']:
         fault = line['fault']
         _say(console, f'{at}{fault["kind"]} on {fault["route"]}, of a killed run, taken away')
     elif event in ('fault_armed', 'fault_undone', 'undo_failed'):

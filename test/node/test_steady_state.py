@@ -313,6 +313,16 @@ def test_a_signal_takes_the_fault_away_before_the_command_ends(stage, tmp_path, 
     assert events[-2:] == ['fault_undone', 'ended']
 
 
+def test_a_file_of_something_else_is_no_journal(scene):
+    other = scene.path.parent / 'found.jsonl'
+    other.write_bytes(jsonl.seal({'run_id': 'control_000', 'status': 'done'}) + b'\n')
+    before = other.read_bytes()
+    command = Command(scene)
+    assert command.end() == 2
+    assert 'holds something else' in command.err
+    assert other.read_bytes() == before
+
+
 def test_what_a_killed_command_has_left_is_taken_away_by_the_next_one(stage, tmp_path):
     scene = Scene(stage, tmp_path, PATIENT)
     command = Command(scene)

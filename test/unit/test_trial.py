@@ -7,7 +7,7 @@ from alpha_chaos.probes.base import Finding, Probe, TopicSource, Watch
 from alpha_chaos.probes.node_alive import NodeAlive
 from alpha_chaos.probes.topic_rate import TopicRate
 from alpha_chaos.steady_state import Step
-from alpha_chaos.trial import Armed, Refused
+from alpha_chaos.trial import Armed, Orphan, Refused
 
 RATE = TopicRate(topic='scan', min_hz=8.0, window_s=0.5)
 ALIVE = NodeAlive(node='/talker')
@@ -223,9 +223,23 @@ def test_what_a_killed_trial_has_left_is_taken_away_first():
     theirs = {**DROP, 'probability': 0.25}
     graph.faults = {3: Armed(DROP, 9), 4: Armed(theirs, 0), 5: Armed(DROP, 0)}
     graph.strikes = False
-    conduct(graph, settings({'talker': ALIVE}), lines.append, orphans={3: DROP, 4: DROP, 8: DROP})
+    left = [Orphan(1, 0, DROP, 3), Orphan(1, 1, DROP, 4), Orphan(2, 0, DROP, 8)]
+    conduct(graph, settings({'talker': ALIVE}), lines.append, orphans=left)
     assert sorted(graph.faults) == [4, 5]  # 4 is another fault: the relay was started anew
-    assert [line['id'] for line in lines if line['event'] == 'orphan_undone'] == [3]
+    told = [line for line in lines if line['event'] == 'orphan_undone']
+    assert [(line['of_run'], line['step'], line['found']) for line in told] == [
+        (1, 0, True),
+        (1, 1, False),
+        (2, 0, False),
+    ]
+
+
+def test_what_was_armed_by_one_who_was_killed_in_that_moment_is_found_by_its_settings():
+    graph = Graph()
+    graph.faults = {3: Armed(DROP, 0), 4: Armed({**DROP, 'probability': 0.25}, 0)}
+    graph.strikes = False
+    conduct(graph, settings({'talker': ALIVE}), orphans=[Orphan(1, 0, DROP)])
+    assert sorted(graph.faults) == [4]
 
 
 def test_a_fault_that_the_relay_refuses_ends_the_trial_and_those_before_it_are_undone():

@@ -93,7 +93,7 @@ def conduct(
     graph: Graph,
     wanted: SteadyState,
     record: Callable[[dict[str, Any]], None] = lambda line: None,
-    orphans: Any = None,
+    orphans: Any = (),
 ) -> Outcome:
     """Run a trial to its end."""
     graph.trial = Trial(wanted, graph, record, orphans)
