@@ -31,6 +31,7 @@ from alpha_chaos.worldmodel.answers import (
     Answer,
     Answers,
     Exchange,
+    Origin,
     VerdictRecord,
     final,
 )
@@ -42,7 +43,7 @@ from alpha_chaos.worldmodel.benchmark_manifest import (
     Tasks,
 )
 from alpha_chaos.worldmodel.exam import Exam
-from alpha_chaos.worldmodel.plan_text import read_plan, read_plan_file
+from alpha_chaos.worldmodel.plan_text import Plan, read_plan, read_plan_file
 from alpha_chaos.worldmodel.prompting.condition import Condition
 from alpha_chaos.worldmodel.score import Benchmark, baseline_plans, plan_file
 
@@ -221,7 +222,7 @@ def check_room(
         raise BadSetting(
             f'the prompts of {len(too_long)} tasks may not fit into {room} tokens of prompt and '
             f'reply; the longest, {where}, has {longest} bytes, about '
-            f'{longest / BYTES_PER_TOKEN:.0f} tokens; {help_}, or choose --tasks'
+            f'{longest / BYTES_PER_TOKEN:.0f} tokens; {help_}, or choose --short-prompts or --tasks'
         )
 
 
@@ -258,29 +259,24 @@ def _judged(answers: Answers, exams: Mapping[str, Exam], folders: Folders) -> It
             if (kind, name) not in done and (kind == 'empty' or exam.golden is not None)
         }
         for name, exam, plan in baseline_plans(able, kind):
-            yield Answer(
-                plan_set=kind,
-                task=name,
-                technique=exam.technique,
-                origin='baseline',
-                status='done',
-                plan='\n'.join(plan.lines),
-                verdict=VerdictRecord.of(exam.judge(plan)),
-            )
+            yield _verdict_on(plan, kind, name, exam, 'baseline')
     for plan_set, (_, folder) in folders.items():
         for name, exam in exams.items():
             path = plan_file(folder, name)
             if (plan_set, name) not in done and path.is_file():
-                plan = read_plan_file(path)
-                yield Answer(
-                    plan_set=plan_set,
-                    task=name,
-                    technique=exam.technique,
-                    origin='files',
-                    status='done',
-                    plan=_kept('\n'.join(plan.lines)),
-                    verdict=VerdictRecord.of(exam.judge(plan)),
-                )
+                yield _verdict_on(read_plan_file(path), plan_set, name, exam, 'files')
+
+
+def _verdict_on(plan: Plan, plan_set: str, task: str, exam: Exam, origin: Origin) -> Answer:
+    return Answer(
+        plan_set=plan_set,
+        task=task,
+        technique=exam.technique,
+        origin=origin,
+        status='done',
+        plan=_kept('\n'.join(plan.lines)),
+        verdict=VerdictRecord.of(exam.judge(plan)),
+    )
 
 
 def _kept(plan: str) -> str:
@@ -379,7 +375,7 @@ class _Asking:
             if error.code == 'context_full':
                 raise BadSetting(
                     f'task {name} in condition {condition.name}: {error.message}; '
-                    'give more --context, or choose --tasks'
+                    'give more --context, or choose --short-prompts or --tasks'
                 ) from None
             reason = f'{error.code}: {error.message}'
             exchanges = tuple(dialogue.exchanges)

@@ -236,7 +236,7 @@ def test_the_tasks_of_the_release_can_be_asked_in_both_modes(
         (('--world', 'kitchne'), "unknown world 'kitchne', did you mean 'kitchen'"),
         (('--mode', 'compat'), 'it needs --data DIR'),
         (('--model', 'mistral'), "has no model 'mistral'"),
-        (('--context', '300'), 'tokens; give more --context, or choose --tasks'),
+        (('--context', '300'), 'tokens; give more --context, or choose --short-prompts or --tasks'),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(
