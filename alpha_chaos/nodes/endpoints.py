@@ -26,6 +26,7 @@ from rclpy.subscription import Subscription
 
 from alpha_chaos.plugins import BadSetting, unknown
 
+_OVERRIDES = 'qos_overrides.'
 _KEPT = ('reliability', 'history', 'durability')  # on a stream that is counted
 _COUNTED = (QoSPolicyKind.DEADLINE,)
 _LOOSE = (
@@ -97,6 +98,15 @@ def subscription(
         )
 
 
+def warn_of_unused(node: Node) -> None:
+    """Say which overrides are for topics that a node, once it is made, does not have."""
+    used = {name.rpartition('.')[0] for name in node._parameters}
+    for name in node._parameter_overrides:
+        if name.startswith(_OVERRIDES) and name.rpartition('.')[0] not in used:
+            known = sorted(one for one in used if one.startswith(_OVERRIDES))
+            node.get_logger().warning(unknown('QoS override', name.rpartition('.')[0], known))
+
+
 @dataclass
 class _End:
     """One end of a topic: its overrides, and what is said when QoS goes wrong, each thing once."""
@@ -115,7 +125,7 @@ class _End:
     @contextmanager
     def overrides(self) -> Iterator[QoSOverridingOptions]:
         """Check what is overridden; what rclpy finds wrong with it becomes a BadSetting."""
-        prefix = f'qos_overrides.{self.topic}.{self.kind}.'
+        prefix = f'{_OVERRIDES}{self.topic}.{self.kind}.'
         policies = _COUNTED if self.counted else _LOOSE
         known = [policy.name.lower() for policy in policies]
         for name, given in self.node._parameter_overrides.items():

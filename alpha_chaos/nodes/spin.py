@@ -14,6 +14,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 
+from alpha_chaos.nodes.endpoints import warn_of_unused
 from alpha_chaos.nodes.params import usage
 from alpha_chaos.nodes.stop import StopSignals
 from alpha_chaos.plugins import BadSetting
@@ -70,6 +71,7 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
                 # in its DDS participant, an executor in its destructor.
                 with signals.held():
                     nodes.append(make())
+                    warn_of_unused(nodes[-1])
                     executor.add_node(nodes[-1])
         except (BadSetting, *_BAD_ARGUMENTS) as error:
             return _refuse(error)
