@@ -100,11 +100,12 @@ def subscription(
 
 def warn_of_unused(node: Node) -> None:
     """Say which overrides are for topics that a node, once it is made, does not have."""
-    used = {name.rpartition('.')[0] for name in node._parameters}
+    declared = node.get_parameters_by_prefix(_OVERRIDES.rstrip('.'))
+    known = {name.rpartition('.')[0] for name in declared}
     for name in node._parameter_overrides:
-        if name.startswith(_OVERRIDES) and name.rpartition('.')[0] not in used:
-            known = sorted(one for one in used if one.startswith(_OVERRIDES))
-            node.get_logger().warning(unknown('QoS override', name.rpartition('.')[0], known))
+        end = name.removeprefix(_OVERRIDES).rpartition('.')[0]
+        if name.startswith(_OVERRIDES) and end not in known:
+            node.get_logger().warning(unknown('end in qos_overrides', end, known))
 
 
 @dataclass

@@ -72,8 +72,8 @@ def test_an_override_for_a_topic_that_the_node_does_not_have_is_told(stage, capf
     cli = [part for end in (IN, OUT) for part in ('-p', f'{end}.deadline:=1000000000')]
     wrong = f'{IN}.deadline:=1000000000'.replace('objects', 'object')
     endpoints.warn_of_unused(stage.add(PerceptionNode, cli=[*cli, '-p', wrong]))
-    (line,) = warnings(capfd.readouterr().err, 'QoS override')
-    assert "'qos_overrides./object.subscription', did you mean 'qos_overrides./objects." in line
+    (line,) = warnings(capfd.readouterr().err, 'qos_overrides')
+    assert "'/object.subscription', did you mean '/objects.subscription'?" in line
 
 
 def test_the_kinds_of_delivery_are_what_they_say(stage):
