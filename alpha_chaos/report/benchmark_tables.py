@@ -203,9 +203,10 @@ def _missing(
         return
     data, shown = lines[0]
     for name in summary.without:
+        blank = {head: say.NOTHING for head in shown if head != 'no answer'}
         yield (
             {**dict.fromkeys(data), 'plans': name},
-            {**dict.fromkeys(shown, say.NOTHING), 'plans': f'{name} ({NO_GOLDEN})'},
+            {**dict.fromkeys(shown, ''), **blank, 'plans': f'{name} ({NO_GOLDEN})'},
         )
 
 

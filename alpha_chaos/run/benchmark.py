@@ -222,7 +222,8 @@ def check_room(
         raise BadSetting(
             f'the prompts of {len(too_long)} tasks may not fit into {room} tokens of prompt and '
             f'reply; the longest, {where}, has {longest} bytes, about '
-            f'{longest / BYTES_PER_TOKEN:.0f} tokens; {help_}, or choose --short-prompts or --tasks'
+            f'{longest / BYTES_PER_TOKEN:.0f} tokens; {help_}, or choose --short-prompts or '
+            '--tasks'
         )
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL
+from alpha_chaos.planners.base import CompletionRequest, Sampling
+from alpha_chaos.planners.providers.base import ProviderError
+from alpha_chaos.planners.providers.embedded import DEFAULT_MODEL, Embedded
 from alpha_chaos.worldmodel.answers import final, read
 from alpha_chaos.worldmodel.baselines import BASELINES
 from alpha_chaos.worldmodel.score import own_tasks
@@ -16,6 +18,32 @@ pytestmark = pytest.mark.model
 TASKS = 10
 LIMIT_S = 180.0  # of one core: three minutes are what it may take where everything is tested
 Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+TOLD = f'You know a kitchen.\n{"What lies on the counter is within reach. " * 12}'
+ASKED = ('Boil an egg.', 'Boil two eggs.', 'Bake bread.')
+
+
+def test_a_beginning_that_is_not_read_again_changes_no_reply() -> None:
+    replies = []
+    for keep_prompt in (False, True):
+        model = Embedded(keep_prompt=keep_prompt)
+        questions = [
+            CompletionRequest(TOLD, each, None, Sampling(max_tokens=16)) for each in ASKED
+        ]
+        replies.append([model.complete(question).text for question in questions])
+        model.close()
+    assert replies[0] == replies[1]
+    assert len(set(replies[0])) > 1
+
+
+def test_a_prompt_that_does_not_fit_is_refused_and_named_so() -> None:
+    model = Embedded(context_tokens=256)
+    with pytest.raises(ProviderError) as error:
+        model.complete(CompletionRequest(TOLD * 4, ASKED[0], None, Sampling(max_tokens=16)))
+    model.close()
+    assert error.value.code == 'context_full'
+    assert 'exceeds the available context size (256 tokens)' in error.value.message
 
 
 def test_ten_tasks_are_planned_judged_and_stand_beside_the_baselines(
