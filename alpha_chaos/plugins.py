@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import json
 import pkgutil
 from collections.abc import Iterable, Mapping
 from types import ModuleType
@@ -68,6 +69,23 @@ def parse(known: Mapping[str, type[P]], settings: Mapping[str, Any], where: str)
         return known[kind].model_validate(dict(settings))
     except ValidationError as error:
         raise BadSetting(f'{where} {kind!r}: {explain(error, known[kind].model_fields)}') from None
+
+
+def from_json(text: str, where: str) -> dict[str, Any]:
+    """Return the settings that a JSON object holds.
+
+    :param where: what is being read, for the error text
+    :raises BadSetting: for text that is no such object
+    """
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise BadSetting(str(error)) from None
+    except RecursionError:
+        raise BadSetting(f'a {where} is one JSON object, not thousands in one another') from None
+    if not isinstance(settings, dict):
+        raise BadSetting(f'a {where} is a JSON object: {{"kind": ..., ...}}')
+    return settings
 
 
 def unknown(what: str, word: object, known: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals, refusal
 from alpha_chaos.nodes.interfaces import as_json, begins_with_stamp, full_name, load
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
-from alpha_chaos.plugins import BadSetting, parse
+from alpha_chaos.plugins import BadSetting, from_json, parse
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, Reset, ResetFaults
 
 CONSUMER = 'consumer'
@@ -515,15 +515,11 @@ class FaultRelayNode(EpisodeNode):
 
     def _on_add(self, request: AddFault.Request, response: AddFault.Response) -> AddFault.Response:
         try:
-            settings = json.loads(request.fault)
-            if not isinstance(settings, dict):
-                raise BadSetting('a fault is a JSON object: {"kind": ..., ...}')
+            settings = from_json(request.fault, 'fault')
             response.id = self._arm(parse(faults(), settings, 'fault')).id
             response.ok = True
-        except ValueError as error:  # BadSetting and JSONDecodeError
+        except BadSetting as error:
             response.message = str(error)
-        except RecursionError:
-            response.message = 'a fault is one JSON object, not thousands in one another'
         return response
 
     def _on_remove(

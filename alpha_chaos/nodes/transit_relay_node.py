@@ -28,7 +28,7 @@ from alpha_chaos.nodes.params import declare
 from alpha_chaos.nodes.relay_clock import STEADY, RelayClock
 from alpha_chaos.nodes.relay_lane import Lane
 from alpha_chaos.nodes.relay_legs import Ear, OpenRoute
-from alpha_chaos.plugins import BadSetting, unknown
+from alpha_chaos.plugins import BadSetting, from_json, unknown
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
 from alpha_chaos.transit.base import TransitFault
 from alpha_chaos.transit.config import Qos, RelayConfig, Route, clash, find_relay_file, parse_fault
@@ -309,19 +309,15 @@ class TransitRelayNode(Node):
 
     def _on_add(self, request: AddFault.Request, response: AddFault.Response) -> AddFault.Response:
         try:
-            settings = json.loads(request.fault)
-            if not isinstance(settings, dict):
-                raise BadSetting('a fault is a JSON object: {"route": ..., "kind": ..., ...}')
+            settings = from_json(request.fault, 'fault')
             name = settings.pop('route', None)
             if not isinstance(name, str) or name not in self.routes:
                 raise BadSetting(unknown('route', name, self.routes))
             route = self.routes[name]
             response.id = self._arm(route, parse_fault(settings, route.route.kind)).id
             response.ok = True
-        except ValueError as error:  # BadSetting and JSONDecodeError
+        except BadSetting as error:
             response.message = str(error)
-        except RecursionError:
-            response.message = 'a fault is one JSON object, not thousands in one another'
         return response
 
     def _on_remove(

@@ -4,7 +4,7 @@ import array
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -28,8 +28,10 @@ _INTEGER = re.compile(r'(u?)int(8|16|32|64)')
 LARGEST = 1e300  # of a setting: sums and products of two stay numbers
 
 
-class FieldFault(TransitFault):
-    """Changes the numbers at one path."""
+class PathFault(TransitFault):
+    """Is about one path in a message."""
+
+    need: ClassVar[Need]  # what must be there
 
     field: str = Field(
         min_length=1,
@@ -39,32 +41,51 @@ class FieldFault(TransitFault):
 
     @property
     def needs(self) -> dict[str, Need]:
-        """The field, which is a number."""
-        return {self.field: 'number'}
+        """The field."""
+        return {self.field: self.need}
+
+
+class EditFault(PathFault):
+    """Changes what is at the path, and remembers nothing."""
+
+    @abstractmethod
+    def edit(self, fields: Fields, amounts: Generator) -> int:
+        """Change the fields; return how many values are others than before.
+
+        :raises AttributeError: if the message has no such field
+        """
+
+    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> TransitInjector:
+        """Return an injector."""
+        return EditInjector(self, draws, amounts, now_ns)
+
+
+class EditInjector(TransitInjector):
+    """Edits what is struck. What is not changed stays as it was serialised."""
+
+    fault: EditFault
+
+    def strike(self, parcel: Parcel, now_ns: int) -> Strike:
+        """Change the fields."""
+        fields = parcel.fields()
+        written = self.fault.edit(fields, self.amounts)
+        if written:
+            parcel = parcel.replaced(fields)
+        return Strike((Passage(parcel, now_ns),), {'written': written})
+
+
+class FieldFault(EditFault):
+    """Changes the numbers at the path."""
+
+    need: ClassVar[Need] = 'number'
 
     @abstractmethod
     def changed(self, numbers: Numbers, amounts: Generator) -> Numbers:
         """Return what the numbers become."""
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> TransitInjector:
-        """Return an injector."""
-        return FieldInjector(self, draws, amounts, now_ns)
-
-
-class FieldInjector(TransitInjector):
-    """Rewrites what is struck."""
-
-    fault: FieldFault
-
-    def strike(self, parcel: Parcel, now_ns: int) -> Strike:
-        """Change the numbers."""
-        fields = parcel.fields()
-        written = rewrite(
-            fields, self.fault.field, lambda numbers: self.fault.changed(numbers, self.amounts)
-        )
-        if written:
-            parcel = parcel.replaced(fields)
-        return Strike((Passage(parcel, now_ns),), {'written': written})
+    def edit(self, fields: Fields, amounts: Generator) -> int:
+        """Write them, as far as their fields can hold them."""
+        return rewrite(fields, self.field, lambda numbers: self.changed(numbers, amounts))
 
 
 def fill(fields: Fields, values: Mapping[str, JsonValue]) -> None:

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from numpy.random import Generator
 from pydantic import Field
@@ -13,26 +13,23 @@ from alpha_chaos.transit.base import (
     Parcel,
     Passage,
     Strike,
-    TransitFault,
     TransitInjector,
 )
+from alpha_chaos.transit.content import PathFault
 
 
-class FieldFreeze(TransitFault):
+class FieldFreeze(PathFault):
     """A field of any type says what it said in the last message that was spared.
 
     If none was spared yet, in the first that was struck.
     """
 
+    need: ClassVar[Need] = 'field'
+
     kind: Literal['field_freeze'] = 'field_freeze'
     field: str = Field(
         min_length=1, max_length=500, description='path: `pose.position.x`, `pose`, `ranges[*]`'
     )
-
-    @property
-    def needs(self) -> dict[str, Need]:
-        """The field."""
-        return {self.field: 'field'}
 
     def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'FreezeInjector':
         """Return an injector that has seen nothing."""

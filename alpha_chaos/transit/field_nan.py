@@ -1,6 +1,6 @@
 """A number is none."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -13,13 +13,10 @@ from alpha_chaos.transit.content import FieldFault, Numbers
 class FieldNan(FieldFault):
     """Puts NaN or an infinity where a floating-point number was."""
 
+    need: ClassVar[Need] = 'float'
+
     kind: Literal['field_nan'] = 'field_nan'
     value: Literal['nan', 'inf', '-inf'] = Field('nan', description='what is put there')
-
-    @property
-    def needs(self) -> dict[str, Need]:
-        """The field, which can hold it."""
-        return {self.field: 'float'}
 
     def changed(self, numbers: Numbers, amounts: Generator) -> Numbers:
         """Replace them all."""

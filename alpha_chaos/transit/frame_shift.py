@@ -1,22 +1,19 @@
 """A message says that it is in another frame than it is."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from numpy.random import Generator
 from pydantic import Field
 
-from alpha_chaos.transit.base import (
-    Need,
-    Parcel,
-    Passage,
-    Strike,
-    TransitFault,
-    TransitInjector,
-)
+from alpha_chaos.faults.base import Fields
+from alpha_chaos.transit.base import Need
+from alpha_chaos.transit.content import EditFault
 
 
-class FrameShift(TransitFault):
+class FrameShift(EditFault):
     """Writes another frame into the header; every position in the message is shifted by that."""
+
+    need: ClassVar[Need] = 'text'
 
     kind: Literal['frame_shift'] = 'frame_shift'
     frame: str = Field(max_length=200, description='name of the frame it then claims to be in')
@@ -24,29 +21,12 @@ class FrameShift(TransitFault):
         'header.frame_id', min_length=1, max_length=500, description='path of the name'
     )
 
-    @property
-    def needs(self) -> dict[str, Need]:
-        """The name of the frame."""
-        return {self.field: 'text'}
-
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'FrameInjector':
-        """Return an injector."""
-        return FrameInjector(self, draws, amounts, now_ns)
-
-
-class FrameInjector(TransitInjector):
-    """Renames the frame of what is struck."""
-
-    fault: FrameShift
-
-    def strike(self, parcel: Parcel, now_ns: int) -> Strike:
+    def edit(self, fields: Fields, amounts: Generator) -> int:
         """Write the name."""
-        fields = parcel.fields()
-        places = fields.each(self.fault.field)
-        was = [str(fields.get(place)) for place in places]
-        for place in places:
-            fields.set(place, self.fault.frame)
-        return Strike((Passage(parcel.replaced(fields), now_ns),), {'was': ', '.join(was)})
+        others = [one for one in fields.each(self.field) if fields.get(one) != self.frame]
+        for place in others:
+            fields.set(place, self.frame)
+        return len(others)
 
 
 FrameShift.example = FrameShift(frame='somewhere')
