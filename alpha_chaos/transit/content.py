@@ -130,10 +130,13 @@ def rewrite(fields: Fields, path: str, change: Callable[[Numbers], Numbers]) -> 
     for place, value in zip(places, old, strict=True):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number):
             raise AttributeError(f'{place} is no number')
+    numbers = np.array(old, dtype=np.float64)
     with np.errstate(all='ignore'):
-        new = change(np.array(old, dtype=np.float64))
+        new = change(numbers)
     written = 0
-    for place, before, after in zip(places, old, new.tolist(), strict=True):
+    for place, before, was, after in zip(places, old, numbers.tolist(), new.tolist(), strict=True):
+        if after == was:  # as numbers: a large integer is more exact than its number here
+            continue
         fitting = _fitting(fields, place, before, after)
         if fitting is not None and fitting != before:
             fields.set(place, fitting)

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
@@ -58,7 +59,7 @@ class FreezeInjector(TransitInjector):
             self._frozen = self._values(fields)
         written = 0
         for place, value in self._frozen.items():
-            if fields.has(place) and fields.get(place) != value:
+            if fields.has(place) and not _same(fields.get(place), value):
                 fields.set(place, copy.deepcopy(value))
                 written += 1
         if written:
@@ -78,6 +79,12 @@ class FreezeInjector(TransitInjector):
 
     def _values(self, fields: Fields) -> dict[str, Any]:
         return {place: copy.deepcopy(fields.get(place)) for place in fields.each(self.fault.field)}
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):  # of fixed length, as covariances are
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
 
 
 FieldFreeze.example = FieldFreeze(field='pose.position.x', probability=0.5)

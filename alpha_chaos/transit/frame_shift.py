@@ -3,9 +3,10 @@
 from typing import ClassVar, Literal
 
 from numpy.random import Generator
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from alpha_chaos.faults.base import Fields
+from alpha_chaos.printable import printable
 from alpha_chaos.transit.base import Need
 from alpha_chaos.transit.content import EditFault
 
@@ -20,6 +21,13 @@ class FrameShift(EditFault):
     field: str = Field(
         'header.frame_id', min_length=1, max_length=500, description='path of the name'
     )
+
+    @field_validator('frame')
+    @classmethod
+    def _can_be_sent(cls, frame: str) -> str:
+        if printable(frame) != frame:
+            raise ValueError('a frame has printable characters only')
+        return frame
 
     def edit(self, fields: Fields, amounts: Generator) -> int:
         """Write the name."""
