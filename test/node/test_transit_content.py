@@ -134,7 +134,7 @@ def test_frames_and_stamps_are_those_of_ros():
     renamed = Struck(FrameShift(frame='odom', field='markers[*].header.frame_id'))(markers)
     assert [one.header.frame_id for one in renamed.markers] == ['odom', 'odom']
     for unsendable in ('a\0b', '\ud800'):
-        with pytest.raises(ValidationError, match='printable|unicode'):
+        with pytest.raises(ValidationError, match=r'printable|unicode'):
             FrameShift(frame=unsendable)
 
 
