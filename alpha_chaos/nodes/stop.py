@@ -27,7 +27,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._raises = True
-        self._came = False
+        self.came = False
         self._pipe: tuple[int, ...] = ()
         self._thread: threading.Thread | None = None
         for number in SIGNALS:
@@ -38,7 +38,7 @@ class StopSignals:
         """Let a signal wait until the end of what must not be torn apart."""
         raises, self._raises = self._raises, False
         yield
-        if raises and self._came:
+        if raises and self.came:
             raise KeyboardInterrupt
         self._raises = raises
 
@@ -52,7 +52,7 @@ class StopSignals:
         os.set_blocking(writable, False)
         signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
         self._raises = False
-        if self._came:  # and what it raised was lost: in a destructor or a callback from C
+        if self.came:  # and what it raised was lost: in a destructor or a callback from C
             stopped.set_result(None)
             return stopped
 
@@ -75,7 +75,7 @@ class StopSignals:
             os.close(readable)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._came = True
+        self.came = True
         if self._raises:
             self._raises = False
             raise KeyboardInterrupt
