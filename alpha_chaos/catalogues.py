@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from alpha_chaos.recovery.base import Recovery
     from alpha_chaos.tasks.base import Task
     from alpha_chaos.transit.base import TransitFault
+    from alpha_chaos.worldmodel.mutations.base import Operator
     from alpha_chaos.worldmodel.prompting.condition import Condition
 
 
@@ -44,6 +45,11 @@ def drivers() -> 'Mapping[str, type[Driver]]':
 def faults() -> 'Mapping[str, type[Fault]]':
     """Return the faults."""
     return _known('faults', 'Fault')  # type: ignore[return-value]
+
+
+def mutations() -> 'Mapping[str, type[Operator]]':
+    """Return the ways in which golden plans are changed."""
+    return _known('worldmodel.mutations', 'Operator')  # type: ignore[return-value]
 
 
 def planners() -> 'Mapping[str, type[Planner]]':

@@ -192,3 +192,33 @@ def report(folder: Folder) -> None:
     from alpha_chaos.report.benchmark_page import build
 
     print(f'report: {_checked(lambda: build(folder))}')
+
+
+@app.command()
+def mutate(
+    world: WorldName = 'kitchen',
+    sample: Annotated[
+        int | None, typer.Option(min=1, help='Only so many mutants of each kind, drawn.')
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help='File for the report, as Markdown.', metavar='FILE')
+    ] = None,
+) -> None:
+    """Change golden plans, for worse or harmlessly, and see which of them the world flags.
+
+    Exit code: 0 if 95 % of the harmful ones are flagged and none of the harmless, else 1.
+    """
+    from rich.console import Console
+
+    from alpha_chaos.cli import _checked
+    from alpha_chaos.report.mutation_report import mutation_report
+    from alpha_chaos.worldmodel.mutations.trial import good_enough, try_world
+
+    trials = _checked(lambda: try_world(world, sample))
+    text = mutation_report(world, trials)
+    if report is None:
+        Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    else:
+        report.write_text(text, encoding='utf-8')
+        print(f'report: {report}')
+    raise typer.Exit(0 if good_enough(trials) else 1)
