@@ -5,9 +5,17 @@ import re
 
 import pytest
 import yaml
+from geometry_msgs.msg import Point
 
 from alpha_chaos.graph import topics, views
-from alpha_chaos.msg import SafetyEvent, StepState, WorldDescription
+from alpha_chaos.msg import (
+    Placement,
+    PlanFailure,
+    PlanVerdict,
+    SafetyEvent,
+    StepState,
+    WorldDescription,
+)
 from alpha_chaos.nodes.interfaces import load
 from alpha_chaos.nodes.markers import Picture, Target
 from alpha_chaos.resources import config_folder
@@ -141,6 +149,11 @@ def test_every_kind_of_marker_can_be_switched_off(rviz):
         ),
         targets={1: Target((0.5, 0.0, 0.8), (0.6, 0.0, 0.8))},
         violations=[(SafetyEvent(), (0.5, 0.0, 0.7))],
+        verdict=PlanVerdict(
+            path=[Point(), Point(x=1.0)],
+            failures=[PlanFailure()],
+            placements=[Placement(position=Point(x=0.6), radius=0.05)],
+        ),
     )
     (display,) = (
         display
