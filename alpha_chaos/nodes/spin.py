@@ -77,8 +77,8 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
             return _refuse(error)
         stopped = signals.wake(executor)
         ended = next((node.exit_code for node in nodes if hasattr(node, 'exit_code')), Future())
-        # Also without the event: of some six hundred nodes that were told to stop on a busy machine,
-        # two went on until they were killed.
+        # Also without the event: of some six hundred nodes that were told to stop, on a busy
+        # machine, two went on until they were killed.
         while not (ended.done() or stopped.done() or signals.came):
             # With a time limit: without one EventsExecutor never wakes up; and event by event:
             # spin_until_future_complete leaves some for its next turn (rclpy 7.1.6 wheels).
