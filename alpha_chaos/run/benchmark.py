@@ -50,6 +50,8 @@ from alpha_chaos.worldmodel.score import Benchmark, baseline_plans, plan_file
 PLANS = 'plans'  # folder of the plans that a model wrote, as `simmer score` takes them
 GIVE_UP_AFTER = 3  # tasks in a row without an answer: nobody is there any more
 BYTES_PER_TOKEN = 2.5  # fewer than any prompt of ours was seen to have
+MOST_BYTES_PER_TOKEN = 4.0  # of a model that counts no prompt
+ESCAPED = ('utf-8', 'backslashreplace')  # a model can write what has no UTF-8 form
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,9 @@ def run_benchmark(
         model=model,
     )
     try:
+        room = 0
         if provider is not None:
-            check_room(provider, conditions, exams, options.context_tokens)
+            room = check_room(provider, conditions, exams, options.context_tokens)
         outcome = Outcome()
         with Answers(out) as answers:  # first, so that nobody else works here
             settle(out, manifest, new=not answers.answers)
@@ -120,7 +123,7 @@ def run_benchmark(
                 if answer.origin == 'model' and answer.status == 'done':
                     keep_plan(out, answer)  # unless a kill has prevented it, it is there
             if provider is not None:
-                asking = _Asking(answers, provider, options, out, console)
+                asking = _Asking(answers, provider, room, options, out, console)
                 asking.run(exams, conditions)
                 outcome = asking.outcome
     finally:
@@ -195,8 +198,8 @@ def check_room(
     conditions: Iterable[Condition],
     exams: Mapping[str, Exam],
     context_tokens: int,
-) -> None:
-    """Check that the first question of every task fits into the model.
+) -> int:
+    """Return how many tokens the model has room for; the first question of every task fits.
 
     :raises BadSetting: naming the longest prompt, and what can be done
     """
@@ -225,6 +228,7 @@ def check_room(
             f'{longest / BYTES_PER_TOKEN:.0f} tokens; {help_}, or choose --short-prompts or '
             '--tasks'
         )
+    return room
 
 
 def _decide(options: Options, out: Path, console: Console) -> tuple[Provider, Model]:
@@ -285,15 +289,25 @@ def _kept(plan: str) -> str:
 
 
 class _Dialogue:
-    """Asks the model, and keeps what was asked and said."""
+    """Asks the model, and keeps what was asked and said.
 
-    def __init__(self, provider: Provider, reply_tokens: int) -> None:
+    A server may cut off the beginning of a prompt that is too long without a word, so one that
+    has grown is measured by those before it.
+    """
+
+    def __init__(self, provider: Provider, reply_tokens: int, room: int) -> None:
         self._provider = provider
         self._reply_tokens = reply_tokens
+        self._room = room
+        self._bytes_per_token = MOST_BYTES_PER_TOKEN
         self.exchanges: list[Exchange] = []
 
     def ask(self, system: str, prompt: str, most_tokens: int | None) -> str:
         """Return the reply; raises ProviderError."""
+        size = len(system.encode(*ESCAPED)) + len(prompt.encode(*ESCAPED))
+        if self.exchanges and size / self._bytes_per_token > self._room:
+            text = f'a prompt of {size} bytes does not fit into {self._room} tokens'
+            raise ProviderError('context_full', text)
         limit = self._reply_tokens if most_tokens is None else most_tokens
         sampling = Sampling(max_tokens=min(self._reply_tokens, limit))
         request = CompletionRequest(printable(system), printable(prompt), None, sampling)
@@ -309,6 +323,8 @@ class _Dialogue:
                 cached=answer.cached,
             )
         )
+        if answer.prompt_tokens:
+            self._bytes_per_token = min(self._bytes_per_token, size / answer.prompt_tokens)
         return answer.text
 
 
@@ -316,13 +332,20 @@ class _Asking:
     """Asks for every plan that has no verdict yet, task by task."""
 
     def __init__(
-        self, answers: Answers, provider: Provider, options: Options, out: Path, console: Console
+        self,
+        answers: Answers,
+        provider: Provider,
+        room: int,
+        options: Options,
+        out: Path,
+        console: Console,
     ) -> None:
         self._answers = answers
         self._provider = provider
         self._options = options
         self._out = out
         self._console = console
+        self._room = room
         self.outcome = Outcome()
 
     def run(self, exams: Mapping[str, Exam], conditions: Sequence[Condition]) -> None:
@@ -362,7 +385,7 @@ class _Asking:
         return answer
 
     def _attempt(self, name: str, exam: Exam, condition: Condition) -> Answer:
-        dialogue = _Dialogue(self._provider, self._options.reply_tokens)
+        dialogue = _Dialogue(self._provider, self._options.reply_tokens, self._room)
         about = {
             'plan_set': condition.name,
             'task': name,
@@ -381,13 +404,14 @@ class _Asking:
             reason = f'{error.code}: {error.message}'
             exchanges = tuple(dialogue.exchanges)
             return Answer(**about, status='aborted', reason=reason, exchanges=exchanges)
+        text = planned.text.encode(*ESCAPED).decode()
         return Answer(
             **about,
             status='done',
-            plan=_kept(planned.text),
+            plan=_kept(text),
             ended=planned.ended,
             exchanges=tuple(dialogue.exchanges),
-            verdict=VerdictRecord.of(exam.judge(read_plan(planned.text))),
+            verdict=VerdictRecord.of(exam.judge(read_plan(text))),
         )
 
 
@@ -395,7 +419,7 @@ def keep_plan(out: Path, answer: Answer) -> None:
     """Write the plan of a model as a file that `simmer score` takes."""
     path = plan_file(out / PLANS / answer.plan_set, answer.task)
     if not path.is_file():
-        write_atomically(path, printable(answer.plan))
+        write_atomically(path, answer.plan)
 
 
 class _Display(Closing):

@@ -236,7 +236,10 @@ def test_the_tasks_of_the_release_can_be_asked_in_both_modes(
         (('--world', 'kitchne'), "unknown world 'kitchne', did you mean 'kitchen'"),
         (('--mode', 'compat'), 'it needs --data DIR'),
         (('--model', 'mistral'), "has no model 'mistral'"),
-        (('--context', '300'), 'tokens; give more --context, or choose --short-prompts or --tasks'),
+        (
+            ('--context', '300'),
+            'tokens; give more --context, or choose --short-prompts or --tasks',
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(
@@ -256,6 +259,23 @@ def test_a_prompt_that_the_model_has_no_room_for_is_refused(world: Path, out: Pa
     assert code == 2
     assert 'the prompts of 2 tasks may not fit into 400 tokens' in said
     assert 'take another model, llama3:latest has no more' in said
+
+
+def test_a_dialogue_ends_before_the_server_would_cut_off_its_beginning(
+    world: Path, out: Path
+) -> None:
+    def wait(body: dict[str, Any]) -> dict[str, Any]:
+        size = sum(len(message['content']) for message in body['messages'])
+        return chat_reply('[WAIT] <1_minutes>', prompt_eval_count=size // 3)
+
+    # 2700 bytes may be 1080 tokens at the first question, and are known to be 900 at the second.
+    with OllamaDouble(chat=wait, context_length=1150) as double:
+        code, said = ask(world, out, double, '--conditions', 'react', '--tasks', 'salad')
+    assert code == 0, said
+    react = counted(out)['react', 'salad']
+    assert react.ended == 'context_full'
+    assert 5 < len(react.exchanges) < 80
+    assert react.exchanges[-1].prompt_tokens <= 1150 < react.exchanges[-1].prompt_tokens + 30
 
 
 def test_another_run_is_not_mixed_in(world: Path, out: Path, tmp_path: Path) -> None:

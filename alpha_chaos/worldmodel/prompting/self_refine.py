@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from alpha_chaos.planners.providers.base import ProviderError
 from alpha_chaos.worldmodel.exam import Briefing, Exam
 from alpha_chaos.worldmodel.plan_text import read_plan
 from alpha_chaos.worldmodel.prompting.base import Base
@@ -27,12 +28,17 @@ class SelfRefine(Condition):
     kind: Literal['self_refine'] = 'self_refine'
 
     def plan(self, exam: Exam, ask: Ask) -> Planned:
-        """Return the second plan, or the first one if the review has no steps."""
+        """Return the second plan, or the first one if the review has no steps, or no room."""
         briefing = exam.briefing()
         first = steps_of(ask(*self.opening(briefing), None))
         review = _REVIEW.format(plan=first.strip())
         prompt = f'{briefing.situation}\n\n{review} {ANSWER}'
-        second = steps_of(ask(system(briefing), prompt, None))
+        try:
+            second = steps_of(ask(system(briefing), prompt, None))
+        except ProviderError as error:
+            if error.code != 'context_full':
+                raise
+            return Planned(first, 'context_full')
         return Planned(second if read_plan(second).steps else first)
 
     def opening(self, briefing: Briefing) -> tuple[str, str]:
