@@ -301,7 +301,7 @@ def _guard(screen: Screen) -> None:
     screen.table(
         [
             Column('arm, condition', 'left', name=True),
-            *(Column(name.replace(' ', '\n'), wide=name == 'unchecked') for name in columns),
+            *(Column(name.replace(' ', '\n'), wide=name == 'no plan') for name in columns),
         ],
         [
             [

@@ -46,7 +46,7 @@ def agreement(item: Agreement) -> dict[str, str]:
         'flagged, success': pair(False, True),
         'flagged, failure': pair(False, False),
         'blocked': str(item.blocked),
-        'unchecked': str(item.unchecked),
+        'no plan': str(item.unchecked),
     }
 
 

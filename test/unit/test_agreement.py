@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from synthetic_runs import paper_run
 
 from alpha_chaos.journal import Row
 from alpha_chaos.report.export_tables import tables
-from alpha_chaos.report.exports import write_table
+from alpha_chaos.report.exports import counting, write_table
+from alpha_chaos.report.page import Material, page
+from alpha_chaos.report.recordings import Filmed, Looked
 from alpha_chaos.report.table import render
 from alpha_chaos.stats.agreement import FALSE_ALARM, MISSED, Agreement
 from alpha_chaos.stats.summary import Summary, summarise
@@ -149,3 +152,20 @@ def test_the_table_stands_in_the_terminal_and_in_files(tmp_path: Path) -> None:
         bags = [line['bag'] for line in csv.DictReader(file)]
     assert bags == [f'bags/control_{index:03}-oracle' for index in (2, 3, 6)]
     assert r'\begin{table}' in (tmp_path / 'guard_agreement.tex').read_text()
+
+
+def test_the_page_leads_from_each_disagreement_to_its_recording_and_its_episode() -> None:
+    summary = summarise(ROWS)
+    names = [table.name for table in tables(summary) if table.lines]
+    material = Material(
+        summary, counting(summary, ROWS), Looked({}, {}), (), Filmed({}, {}), names
+    )
+    html = page(material)
+    start = html.index('<section id="guard"')
+    section = html[start : html.index('</section>', start)]
+    for index in (2, 3, 6):
+        assert f'href="../bags/control_{index:03}-oracle/"' in section
+        assert f'href="#episode:control_{index:03}:oracle"' in section
+    assert 'tables/guard_disagreements.csv' in section
+    assert 'stopped: actions[5]: red fell 0.2 m when it was let go; then clean' in html
+    assert '<section id="guard"' not in page(replace(material, summary=summarise([a_row()])))
