@@ -53,6 +53,7 @@ format: setup ## let ruff lay out the code and sort the imports
 reference: setup ## write docs/reference anew, from the code
 	$(bin)/python scripts/reference.py
 	$(bin)/python scripts/relay_reference.py
+	$(bin)/python scripts/kitchen_reference.py
 
 .PHONY: lock
 lock: ## resolve pyproject.toml into requirements.lock anew; needs uv and Python 3.11
