@@ -1,7 +1,10 @@
 """QoS: what may be overridden and what not, and what is said when it goes wrong."""
 
+from types import SimpleNamespace
+
 import pytest
 from rclpy.duration import Duration
+from rclpy.event_handler import QoSSubscriptionEventType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
@@ -140,6 +143,18 @@ def test_a_missed_deadline_is_told_once(stage, capfd):
         said += capfd.readouterr().err
     (line,) = warnings(said, 'deadline')
     assert '/objects: no message for 0.02 s of wall time' in line
+
+
+def test_what_the_middleware_has_lost_is_told_once_and_counted(stage, capfd):
+    node = stage.add(PerceptionNode)
+    (objects,) = (one for one in node.subscriptions if one.topic_name == '/objects')
+    lost = QoSSubscriptionEventType.RCL_SUBSCRIPTION_MESSAGE_LOST
+    (event,) = (one for one in objects.event_handlers if one.event_type == lost)
+    for total, new in ((3, 3), (4, 1)):  # as the middleware counts, which here loses none
+        event.callback(SimpleNamespace(total_count=total, total_count_change=new))
+    (line,) = warnings(capfd.readouterr().err, 'lost')
+    assert '/objects: the middleware has lost 3 messages; right would be reliability' in line
+    assert node._inlets['/objects'].lost == 4
 
 
 # -- logging
