@@ -6,8 +6,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from alpha_chaos.catalogues import probes, transit_faults
+from alpha_chaos.transit.config import RelayConfig, parse_fault
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,3 +42,16 @@ def test_the_guide_names_every_fault_and_every_probe() -> None:
     missing = [kind for kind in transit_faults() if f'`{kind}`' not in guide]
     missing += [kind for kind in probes() if f'kind: {kind}' not in guide]
     assert missing == []
+
+
+def test_the_examples_of_the_guide_are_taken(tmp_path: Path) -> None:
+    guide = (ROOT / 'docs/relay.md').read_text('utf-8')
+    examples = re.findall(r'```yaml\n(.*?)```', guide, re.DOTALL)
+    assert len(examples) >= 3
+    for text in examples:
+        if isinstance(content := yaml.safe_load(text), list):
+            assert [parse_fault(settings, 'topic').kind for settings in content]
+        else:
+            path = tmp_path / 'example.yaml'
+            path.write_text(text, 'utf-8')
+            assert RelayConfig.load(path)
