@@ -156,12 +156,10 @@ class Guard:
             objects.append({'class': zone, 'has': has})
         goal: list[Any] = [['agent', 'is not', 'closed']]
         for name, place in wanted.items():
-            if name in names:
-                below = place.base or 'table'
-                goal += [
-                    [f'{name} 1', 'on', f'{below} 1'],
-                    {'above_area': [f'{name} 1', f'{place.zone} 1']},
-                ]
+            if name in names and (not place.base or place.base in names):
+                block = ' '.join(names[name])
+                below = ' '.join(names[place.base]) if place.base else 'table 1'
+                goal += [[block, 'on', below], {'above_area': [block, f'{place.zone} 1']}]
         document = TaskDocument.model_validate(
             {'title': WORLD, 'technique': WORLD, 'objects': objects, 'goal': goal, 'golden': ''}
         )

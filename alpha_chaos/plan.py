@@ -45,7 +45,7 @@ class Placement:
     :param position_m: what its centre is compared with, world frame: the centre of the zone, or
         above it by what lies between
     :param radius_m: largest distance from there that counts
-    :param zone: its name in plans
+    :param zone: its name in plans, one of `ZONES`
     :param base: block that it shall lie on there, empty for the table
     """
 

@@ -25,7 +25,8 @@ class Facts:
     :param age_s: simulated time since then [s], None if no scene came
     :param goal_error_m: from the seen place of the task's block to its goal [m]; NaN if unknown
     :param tolerance_m: largest such distance that counts as success [m]
-    :param rejected: why the last plan was rejected; empty if it was accepted or none was made
+    :param rejected: why the last plan was rejected by the parser or stopped by the guard; empty if
+        it was accepted or none was made
     :param completed: whether the last plan was carried out to its end
     """
 

@@ -10,7 +10,7 @@ from alpha_chaos.tasks.base import MakePlan, Phase
 
 
 class Retry(Recovery):
-    """Put the parser's reasons into the next request, at most `tries` times."""
+    """Put the reasons of parser or guard into the next request, at most `tries` times."""
 
     kind: Literal['retry'] = 'retry'
     tries: int = Field(default=2, ge=1, le=20, description='further requests at most [1]')

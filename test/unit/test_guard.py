@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from alpha_chaos.bodies.kuka import Kuka
 from alpha_chaos.bodies.panda import Panda
 from alpha_chaos.episode import Abort, EpisodeRecord
 from alpha_chaos.experiment import Experiment
@@ -52,6 +53,13 @@ def to(target: str | tuple[float, float, float]) -> MoveTo:
     return MoveTo(target=target)
 
 
+def test_a_body_that_grips_from_above_the_middle_is_no_worse_for_it() -> None:
+    body, task = Kuka(), StackBlocks(edge_m=Kuka.block_edge_m)
+    seen = {block.name: (*block.position_m[:2], 0.655) for block in body.blocks}
+    plan = plan_for(task.placements).resolve(seen, zone_centres(task.placements), body.waypoints)
+    assert Guard('block', task, body).check(plan, seen, FRESH).clean
+
+
 @pytest.mark.parametrize('task', TASKS, ids=lambda task: task.kind)
 def test_the_plan_of_the_oracle_is_clean_and_reaches_the_goal(task: Task) -> None:
     verdict = judged(right(task), task)
@@ -62,9 +70,9 @@ def test_the_plan_of_the_oracle_is_clean_and_reaches_the_goal(task: Task) -> Non
 
 
 PICK, PLACE = right()[:4], right()[4:]  # hover, grasp, grip, lift; zone.hover, zone.place, release
-AWAY = to((0.60, -0.35, 0.70))
 
 RIGHT = [*PICK, *PLACE]
+AWAY_M = (0.70, 0.00, 0.65)
 TABLE_M = 0.625
 
 # Of each kind of failure: a plan, and the action in which it shows. The right plan repairs it.
@@ -136,8 +144,20 @@ def test_a_block_that_nobody_saw_cannot_be_gripped() -> None:
     assert not verdict.goal_reached
 
 
+def test_a_tower_whose_base_nobody_saw_is_no_goal_that_could_be_reached() -> None:
+    seen = {name: SEEN[name] for name in ('green', 'blue')}
+    verdict = judged(list(plan_for(StackBlocks().placements[1:]).actions), StackBlocks(), seen)
+    assert not verdict.goal_reached
+    assert (BEFORE, 'not_on_base') not in rules(verdict)  # there is no base to be missed
+
+
+def test_a_block_that_no_plan_can_name_can_still_be_what_is_wanted() -> None:
+    verdict = judged([to('green.hover')], PickPlace(block='yellow'), {**SEEN, 'yellow': AWAY_M})
+    assert [failure.message for failure in verdict.failures] == ['yellow was never put into zone']
+
+
 def test_blocks_that_no_plan_can_name_are_in_the_way_under_their_own_name() -> None:
-    seen = {**SEEN, 'yellow': (0.70, 0.00, 0.65)}
+    seen = {**SEEN, 'yellow': AWAY_M}
     verdict = judged([to((0.70, -0.2, 0.65)), to((0.70, 0.2, 0.65)), *right()], seen=seen)
     assert 'the gripper passed through yellow' in [it.message for it in verdict.failures]
 
