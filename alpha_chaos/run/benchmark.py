@@ -97,7 +97,7 @@ def run_benchmark(
     """
     exams = chosen_tasks(benchmark.exams, options.tasks)
     conditions = chosen_conditions(options.conditions)
-    folders = plan_folders(options.plans, exams, conditions)
+    folders = plan_folders(options.plans, benchmark.exams, conditions)
     provider, model = _decide(options, out, console) if conditions else (None, None)
     manifest = BenchmarkManifest(
         tasks=Tasks(

@@ -177,7 +177,21 @@ def without_bags(tmp_path_factory: pytest.TempPathFactory, cli) -> Path:
     return folder / 'report' / 'index.html'
 
 
-@pytest.fixture(params=['report', 'without_bags'])
+@pytest.fixture(scope='module')
+def benchmark(tmp_path_factory: pytest.TempPathFactory, cli) -> Path:
+    """Return the report of a benchmark in which plans that do harm are unfolded."""
+    folder = tmp_path_factory.mktemp('benchmark') / 'run'
+    made = cli(
+        *['simmer', 'run', '--world', 'tabletop', '--conditions', '', '--out', folder],
+        folder=folder.parent,
+    )
+    assert made.returncode == 0, made.stderr
+    path = folder / 'report' / 'index.html'
+    path.write_text(path.read_text('utf-8').replace('<details', '<details open'), 'utf-8')
+    return path
+
+
+@pytest.fixture(params=['report', 'without_bags', 'benchmark'])
 def page(request: pytest.FixtureRequest, browser: Browser) -> Browser:
     browser.open(request.getfixturevalue(request.param).as_uri())
     return browser
@@ -222,6 +236,7 @@ def test_nothing_sticks_out_and_nothing_is_blank(page: Browser, size: str, dark:
     assert (np.median(pixels) < 128) == dark
 
 
+@pytest.mark.parametrize('page', ['report', 'without_bags'], indirect=True)
 def test_a_link_of_a_number_leads_to_its_episodes(page: Browser) -> None:
     page.look(*SIZES['desktop'])
     page.value('document.querySelector("#success td a").click()')
