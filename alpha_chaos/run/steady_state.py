@@ -189,9 +189,11 @@ def _conclude(console: Console, settings: SteadyState, outcome: Outcome, journal
     console.print(table, markup=False, highlight=False)
     console.print()
     for step, struck in zip(settings.method, outcome.struck, strict=True):
-        fault = step.settings
-        times = 'an unknown number of messages' if struck is None else _count(struck, 'message')
-        _say(console, f'{fault["kind"]} on {fault["route"]} struck {times}')
+        if struck is not None:  # else it was never armed, or nobody could be asked
+            fault = step.settings
+            _say(
+                console, f'{fault["kind"]} on {fault["route"]} struck {_count(struck, "message")}'
+            )
     for left in outcome.left:
         _say(console, f'still armed, if the relay still runs: {left["kind"]} on {left["route"]}')
     why = f' ({outcome.reason})' if outcome.reason else ''
