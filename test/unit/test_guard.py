@@ -2,9 +2,12 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 
+from alpha_chaos.analysis.verdicts import unequal_verdicts
 from alpha_chaos.bodies.kuka import Kuka
 from alpha_chaos.bodies.panda import Panda
 from alpha_chaos.episode import Abort, EpisodeRecord
@@ -28,6 +31,12 @@ SEEN = {block.name: (*block.position_m[:2], 0.65) for block in BODY.blocks}
 TASKS: tuple[Task, ...] = (PickPlace(), StackBlocks(), SortBlocks())
 FRESH = Hand()
 Steps = list[MoveTo | Grip | Release]
+
+
+class Vector3(NamedTuple):
+    x: float
+    y: float
+    z: float
 
 
 def judged(
@@ -262,4 +271,31 @@ def test_what_a_planner_is_told_names_the_place_and_the_reason() -> None:
     assert record.objections == ('at the end: red was never put into zone',)
     assert record.failure == 'plan_blocked: at the end: red was never put into zone'
     record.planned(1, [], '')
-    assert record.objections == ()
+    assert not record.objections
+
+
+def test_a_recorded_verdict_that_is_not_what_follows_from_the_plan_is_named() -> None:
+    verdict = judged([*PICK, to('zone.hover'), Release()])
+    walked: Any = SimpleNamespace(verdicts=[verdict])
+
+    def differing(**changes: object) -> list[str]:
+        failures = [
+            SimpleNamespace(**{**vars(it), 'position': Vector3(*it.position_m), **changes})
+            for it in verdict.failures
+        ]
+        message = SimpleNamespace(
+            **{name: getattr(verdict, name) for name in ('mode', 'clean', 'blocked')},
+            goal_reached=verdict.goal_reached,
+            failures=failures,
+            path=[Vector3(*place) for place in verdict.path_m],
+        )
+        recording: Any = SimpleNamespace(decoded={'/plan_verdicts': [message]}.__getitem__)
+        return [place for place, _, _ in unequal_verdicts(recording, walked)]
+
+    assert differing() == []
+    assert differing(action=4) == ['/plan_verdicts[0].failures[0].action']
+    assert differing(position=Vector3(0, 0, 0)) == [
+        f'/plan_verdicts[0].failures[0].position_m[{axis}]' for axis in range(3)
+    ]
+    walked.verdicts = []
+    assert differing() == ['/plan_verdicts[0]']
