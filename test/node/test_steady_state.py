@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from numpy.random import default_rng
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
@@ -15,6 +16,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
 from alpha_chaos import jsonl
+from alpha_chaos.msg import SafetyEvent
 from alpha_chaos.nodes import steady_state_node
 from alpha_chaos.nodes.steady_state_node import SteadyStateNode
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
@@ -221,6 +223,64 @@ def test_names_mean_the_same_to_the_watcher_and_to_a_relay_in_a_namespace(stage,
     outcome = stage.answer(watcher.outcome, 'the end of the trial')
     assert outcome.verdict == 'deviated', outcome
     assert verdicts(outcome, 'before') == verdicts(outcome, 'after') == ALL_HELD
+
+
+REPORTS = """\
+allow: [/number]
+topics:
+  /number:
+steady_state:
+  probes:
+    health: {kind: diagnostics_level, worst: {'lidar: *': warn}}
+    safety: {kind: safety_events, at_most: 1}
+  method:
+    - {route: /number, fault: {kind: drop}, for_s: 60}
+  before_s: 0.5
+  settle_s: 0
+  after_s: 0.1
+"""
+
+
+class Reporter(Node):
+    """Tells 50 times a second how its lidar is, and of violations when it is told to."""
+
+    def __init__(self, **options):
+        super().__init__('reporter', **options)
+        self.level = DiagnosticStatus.WARN
+        self._health = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self.safety = self.create_publisher(SafetyEvent, 'safety_events', 10)
+        self.create_timer(0.02, self._report)
+
+    def _report(self):
+        status = DiagnosticStatus(name='lidar: motor', level=self.level, message='hot')
+        self._health.publish(DiagnosticArray(status=[status]))
+
+
+def violate(reporter):
+    for rule in ('violent_contact', 'out_of_workspace'):
+        reporter.safety.publish(SafetyEvent(rule=rule, key='red'))
+
+
+def break_down(reporter):
+    reporter.level = DiagnosticStatus.ERROR
+
+
+@pytest.mark.parametrize(
+    ('happens', 'reason'),
+    [
+        (break_down, "during: health: lidar: motor is at error, 'hot', worse than warn"),
+        (violate, 'during: safety: 2 events, the last one out_of_workspace red'),
+    ],
+)
+def test_what_a_robot_says_about_itself_is_watched(stage, tmp_path, happens, reason):
+    scene = Scene(stage, tmp_path, REPORTS)
+    reporter = stage.add(Reporter)
+    watcher = scene.begin()
+    scene.until_event('fault_armed')
+    happens(reporter)
+    outcome = stage.answer(watcher.outcome, 'the end of the trial')
+    assert (outcome.verdict, outcome.reason) == ('deviated', reason)
+    assert verdicts(outcome, 'before') == {'health': 'held', 'safety': 'held'}
 
 
 def test_random_bytes_on_what_is_watched_harm_nobody(stage, tmp_path):
