@@ -102,14 +102,6 @@ class CallLeg:
         del self._waiting[future]
         self._client.remove_pending_request(future)
 
-    def close(self) -> None:
-        """Serve no more."""
-        if self._server is not None:
-            self._unserve()
-        if self._client is not None:
-            self._relay.node.destroy_client(self._client)
-            self._client = None
-
     def _on_request(self, request: Any, _: Any, respond: Respond) -> None:
         server = self._server
 

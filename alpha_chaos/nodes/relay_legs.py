@@ -216,10 +216,3 @@ class OpenRoute:
             topic.look()
         for call in self.calls:
             call.look(graph)
-
-    def close(self) -> None:
-        """Pass nothing any more."""
-        for topic in self._topics:
-            topic.close()
-        for call in self.calls:
-            call.close()

@@ -352,6 +352,9 @@ class TransitRelayNode(Node):
         lost = sum(lane.stack.clear() for lane in self._struck())
         self._armed.clear()
         self._kinds.clear()
+        for route in self.routes.values():
+            for lane in route.lanes.values():
+                lane.sequence = 0
         self._stop_listening()
         self.held()
         self.get_logger().info(f'reset: no fault is armed, {lost} held messages are lost')

@@ -143,7 +143,7 @@ class TransitInjector:
         return None
 
     def on_due(self, now_ns: int) -> Sequence[Passage]:
-        """Return what travels on although nothing has come."""
+        """Return what travels on although nothing has come; `due_ns` is later after it."""
         return ()
 
     @property

@@ -126,8 +126,7 @@ class Stack:
 
     def restart(self, now_ns: int) -> int:
         """Begin anew with the same faults, because time did; return how many messages are lost."""
-        stages = self._stages
-        self._stages = list(stages)
+        stages = list(self._stages)
         lost = self.clear()
         for stage in stages:
             self.arm(stage.handle, stage.make, now_ns)
