@@ -8,7 +8,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -311,10 +311,10 @@ class SupervisorNode(EpisodeNode):
         """Wait until everything the body has shown has come through, then take the newest."""
         topic, counts = 'objects', self._sim_counts
         for name in self.params.scene_chain:
-            source = self._expand(topic)
+            source = self._counted_as(topic, counts)
             response = await self._await_count(name, source, counts[source])
             topic, counts = _next_topic(topic), _counts(response.published)
-        await self._own_count(self._scene_topic, counts[self._expand(topic)])
+        await self._own_count(self._scene_topic, counts[self._counted_as(topic, counts)])
         truth = {block.name: block.pose.position for block in self._truth.objects}
         block = task.objects[0]
         true = _xyz(truth.get(block))
@@ -425,7 +425,9 @@ class SupervisorNode(EpisodeNode):
         order += [name for name in self.params.nodes if name not in order and name != 'recorder']
         hears = {'perception': 'objects', 'fault_relay': 'scene', 'safety_monitor': 'step_state'}
         for name in order:
-            if (topic := hears.get(name)) and (source := self._expand(topic)) in counts:
+            if (topic := hears.get(name)) and (
+                source := self._counted_as(topic, counts)
+            ) in counts:
                 await self._await_count(name, source, counts[source])
             response = await self._call(
                 self._per_node[name][Finish],
@@ -471,7 +473,7 @@ class SupervisorNode(EpisodeNode):
             return
         counts.update(_counts(self.published()))
         for entry in self.params.recorded:
-            topic = self._expand(entry.split()[1])
+            topic = self._counted_as(entry.split()[1], counts)
             await self._await_count('recorder', topic, counts[topic])
         response = await self._call(
             self._per_node['recorder'][Finish],
@@ -540,8 +542,10 @@ class SupervisorNode(EpisodeNode):
         self._feed.tell(phase)
         self._phases.send(EpisodePhase(stamp=self.now, episode_id=self.episode_id, phase=phase))
 
-    def _expand(self, topic: str) -> str:
-        return self.resolve_topic_name(topic, only_expand=True)
+    def _counted_as(self, topic: str, counts: Mapping[str, int]) -> str:
+        """Return the full name of a topic; remapped, unless that was done for this node alone."""
+        full = self.resolve_topic_name(topic, only_expand=True)
+        return full if full in counts else self.resolve_topic_name(topic)
 
 
 class FromParameters:

@@ -51,7 +51,7 @@ from launch import LaunchDescription, LaunchService
 from launch.actions import GroupAction, IncludeLaunchDescription, RegisterEventHandler
 from launch.event_handlers import OnProcessStart
 from launch.launch_description_sources import AnyLaunchDescriptionSource
-from launch_ros.actions import PushRosNamespace, SetParameter
+from launch_ros.actions import PushRosNamespace, SetParameter, SetRemap
 
 def tell(event, context):
     print('STARTED', json.dumps([event.pid, event.cmd]), flush=True)
@@ -61,7 +61,11 @@ service = LaunchService(argv=arguments, noninteractive=True)
 included = IncludeLaunchDescription(
     AnyLaunchDescriptionSource(path), launch_arguments=[one.split(':=', 1) for one in arguments]
 )
-around = [PushRosNamespace(outer), SetParameter('use_sim_time', True)] if outer else []
+around = [
+    PushRosNamespace(outer),
+    SetParameter('use_sim_time', True),
+    SetRemap('joint_states', 'iiwa/joint_states'),
+] if outer else []
 service.include_launch_description(LaunchDescription([
     RegisterEventHandler(OnProcessStart(on_start=tell)), GroupAction([*around, included])
 ]))
@@ -195,7 +199,7 @@ def test_a_launch_file_holds_nothing_else():
 
 @pytest.fixture
 def watched(launch):
-    """Return a launched episode, in the namespace of a launch file around it and its own."""
+    """Return an episode in the namespace and with the remapping of a launch file around it."""
     episode = launch('episode', 'site', ns='cell', log_level='warn', **WATCHED)
     assert episode.end() == 0, episode.said
     return episode
@@ -214,10 +218,12 @@ def test_what_is_launched_is_the_graph(watched, fresh):
         own = episode if spec.name == 'supervisor' else {}
         assert parameters == {**spec.parameters, **own, 'use_sim_time': True}
         names = [('__node', spec.name), ('__ns', '/site/cell')]
-        assert sorted(remappings) == sorted([*names, *spec.remappings])
+        outer = [('joint_states', 'iiwa/joint_states')]
+        assert sorted(remappings) == sorted([*names, *outer, *spec.remappings])
         assert command[command.index('--log-level') + 1] == 'warn'
-    # And it is the same episode as without launch.
+    # And it is the same episode as without launch, under the names that were asked for.
     (row,) = journal.read(out).rows
+    assert '/site/cell/iiwa/joint_states' in Recording(out / row.bag).counts
     assert row.digest == fresh.final['control_000/oracle'].digest
     assert (row.status, row.recording.lost) == ('done', 0)
     assert 'Traceback' not in watched.said
