@@ -21,6 +21,7 @@ from std_msgs.msg import Float64, String
 from alpha_chaos import catalogues
 from alpha_chaos.msg import FaultEvent
 from alpha_chaos.nodes.clock import to_nanoseconds, to_time
+from alpha_chaos.nodes.fault_relay_node import FaultRelayNode, make_relay
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
@@ -106,6 +107,15 @@ def elsewhere(stage):
     node.destroy_node()
     rclpy.shutdown(context=context)
     context.destroy()
+
+
+def test_the_executable_is_this_relay_if_it_is_given_a_file(stage, tmp_path):
+    file = tmp_path / 'relay.yaml'
+    file.write_text(FILE)
+    assert type(stage.add(make_relay, config=str(file))) is TransitRelayNode
+    assert type(stage.add(make_relay)) is FaultRelayNode
+    with pytest.raises(BadSetting, match=r'config: .*valid string'):
+        stage.add(make_relay, config=7)
 
 
 # -- without faults
