@@ -5,6 +5,7 @@ from pathlib import Path
 from alpha_chaos.worldmodel.documents import SceneDocument, read_world
 from alpha_chaos.worldmodel.domain import compile_domain
 from alpha_chaos.worldmodel.parts import Domain
+from alpha_chaos.worldmodel.run import Run
 from alpha_chaos.worldmodel.world import World
 
 KITCHEN = """\
@@ -234,3 +235,22 @@ def salad(domain: Domain, **changes: object) -> World:
     if changes:
         scene = SceneDocument.model_validate({**scene.model_dump(by_alias=True), **changes})
     return World(domain, scene, domain.files.place('scenes', 'salad'))
+
+
+class EverythingAgain(Run):
+    """Looks at every rule for every object, every time."""
+
+    def _settle(self) -> None:
+        for _ in range(2):
+            for rule in self.domain.reactions:
+                self.state.pending[rule.number].update(self.state.watched[rule.number])
+            super()._settle()
+        for audit in self.domain.always:
+            self.state.pending[audit.rule.number].update(self.state.watched[audit.rule.number])
+
+
+def looked_at_everywhere(domain: Domain) -> Domain:
+    """Return a world whose rules are all looked at whenever time has passed."""
+    audits = (audit.rule for audit in domain.always)
+    vars(domain)['restless'] = [*domain.reactions, *domain.processes, *audits]
+    return domain

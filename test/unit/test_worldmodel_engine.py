@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_worlds import KITCHEN, load, salad
+from small_worlds import KITCHEN, EverythingAgain, load, looked_at_everywhere, salad
 
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.worldmodel import state as st
@@ -372,25 +372,10 @@ def random_plan(kitchen: Domain, rng: np.random.Generator, length: int) -> list[
     return lines
 
 
-class EverythingAgain(Run):
-    """Looks at every rule for every object, every time."""
-
-    def _settle(self) -> None:
-        for _ in range(2):
-            for rule in self.domain.reactions:
-                self.state.pending[rule.number].update(self.state.watched[rule.number])
-            super()._settle()
-        for audit in self.domain.always:
-            self.state.pending[audit.rule.number].update(self.state.watched[audit.rule.number])
-
-
 def test_looking_only_where_something_changed_finds_what_looking_everywhere_does(
     tmp_path: Path,
 ) -> None:
-    lazy, thorough = load(tmp_path), load(tmp_path)
-    audits = (audit.rule for audit in thorough.always)
-    every = [*thorough.reactions, *thorough.processes, *audits]
-    vars(thorough)['restless'] = every  # whatever reads the clock is looked at each time
+    lazy, thorough = load(tmp_path), looked_at_everywhere(load(tmp_path))
     start, again = salad(lazy).start, salad(thorough).start
     carried_out = 0
     for seed in range(60):

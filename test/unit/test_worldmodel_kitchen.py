@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 import release_names
+from small_worlds import EverythingAgain, looked_at_everywhere
 
 from alpha_chaos.worldmodel.documents import SceneDocument
 from alpha_chaos.worldmodel.domain import load_domain
 from alpha_chaos.worldmodel.interactions import count_interactions
 from alpha_chaos.worldmodel.parts import Domain
+from alpha_chaos.worldmodel.plan_text import read_plan
 from alpha_chaos.worldmodel.run import Run
-from alpha_chaos.worldmodel.world import World
+from alpha_chaos.worldmodel.world import World, scene_world
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = ROOT.parent / 'shared' / 'data' / 'simmer' / 'world_model'
@@ -205,6 +207,16 @@ def test_germs_go_from_raw_meat_over_board_and_blade_and_die_of_heat() -> None:
          '[WAIT] <15_minutes>')  # fmt: skip
     assert germs('carrot') == set()
     assert germs('knife') == {'chicken_breast (1)'}
+
+
+def test_rules_about_flags_are_looked_at_when_they_have_to_be() -> None:
+    thorough = looked_at_everywhere(load_domain('kitchen'))
+    for name, audit in kitchen().audits.items():
+        lazily = scene_world(kitchen(), name).judge(audit.test.plan)
+        run = EverythingAgain(thorough, scene_world(thorough, name).start)
+        for step in read_plan(audit.test.plan).steps:
+            run.step(step)
+        assert run.finish() == lazily
 
 
 # ---- portions and products
