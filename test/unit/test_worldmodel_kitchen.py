@@ -219,6 +219,44 @@ def test_rules_about_flags_are_looked_at_when_they_have_to_be() -> None:
         assert run.finish() == lazily
 
 
+@pytest.mark.parametrize(
+    ('step', 'name', 'gained', 'lost'),
+    [
+        ('[AIR_DRY] <plate> (1) <1_hour>', 'plate', set(), {'wet'}),
+        ('[MIX] <bowl> (1)', 'dough', {'mixed'}, set()),
+        ('[INDENT] <dough> (1)', 'dough', {'indented'}, set()),
+        ('[GRAB] <spoon> (1)\n[BEAT] <bowl> (1) <spoon> (1)', 'dough', {'beaten'}, set()),
+        ('[GRAB] <spoon> (1)\n[PRESS] <orange> (1) <spoon> (1) <cup> (1)', 'fruit_juice',
+         {'dirty'}, set()),
+        ('[GRAB] <oil> (1)\n[SPRAY] <oil> (1) <plate> (1)', 'plate', {'coated'}, set()),
+        ('[GRAB] <paper_towel> (1)\n[WIPE] <counter> (1) <paper_towel> (1)', 'counter', set(),
+         {'spilled'}),
+        ('[GRAB] <sanitizer> (1)\n[SANITIZE] <counter> (1) <sanitizer> (1)', 'counter', set(),
+         {'dirty'}),
+        ('[GRAB] <paper_towel> (1)\n[SWEEP_UP] <glass> (1) <paper_towel> (1)', 'counter', set(),
+         {'shards'}),
+        ('[SWITCH_ON] <stove> (1)\n[SET_TIMER] <stove> (1) <5_minutes>', 'stove', {'on'}, set()),
+    ],
+)  # fmt: skip
+def test_what_no_plan_of_the_world_does_works_too(
+    step: str, name: str, gained: set[str], lost: set[str]
+) -> None:
+    there = {'at': ['on', 'counter']}
+    run = begin(
+        {'class': 'counter', 'is': ['spilled', 'dirty', 'shards']},
+        {'class': 'plate', 'is': ['wet'], **there},
+        {'class': 'glass', 'is': ['broken'], **there},
+        {'class': 'dough', 'at': ['in', 'bowl']},
+        *({'class': other, **there} for other in (
+            'bowl', 'spoon', 'orange', 'cup', 'oil', 'paper_towel', 'sanitizer')),
+    )  # fmt: skip
+    before = flags(run, name) if (name, '1') in run.state.named else set()
+    assert lost <= before
+    done(run, *step.split('\n'))
+    assert gained <= flags(run, name) - before
+    assert not lost & flags(run, name)
+
+
 # ---- portions and products
 
 
