@@ -219,6 +219,7 @@ def mutate(
     if report is None:
         Console().print(text, markup=False, highlight=False, soft_wrap=True)
     else:
-        report.write_text(text, encoding='utf-8')
-        print(f'report: {report}')
+        path = report
+        _checked(lambda: path.write_text(text, encoding='utf-8'))
+        print(f'report: {path}')
     raise typer.Exit(0 if good_enough(trials) else 1)

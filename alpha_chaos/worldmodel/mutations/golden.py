@@ -195,6 +195,25 @@ class Golden:
             return 0.0
         return sum(times.get(i, 0.0) for i, on in self._heat if since < i < index and place in on)
 
+    def stays_cold(self, at_least_s: float) -> Iterator[tuple[int, Label, Label]]:
+        """Yield where something perishable is put into the cold for some time and fetched again.
+
+        The first of five steps: put_in, close, what takes the time, open, take_out. With the
+        vessel in which there is food that is eaten, and fridge or freezer.
+        """
+        times = dict(self.times())
+        for i, step in self.of('put_in'):
+            vessel, store = step.arguments
+            then = [later.action for later in self.steps[i + 1 : i + 5]]
+            food = self.inside(vessel, i) & self.eaten
+            if (
+                self.starts(store, 'cooler')
+                and times.get(i + 2, 0.0) >= at_least_s
+                and [*then[:1], *then[2:]] == ['close', 'open', 'take_out']
+                and any(self.starts(x, 'perishable') for x in food)
+            ):
+                yield i, vessel, store
+
     def cuts(self, after: int = -1, before: int | None = None) -> Iterator[tuple[int, PlanStep]]:
         """Yield the steps that cut food on a board with a blade."""
         for i, step in self.of('cut', 'chop', 'slice', 'mince', after=after):

@@ -21,31 +21,19 @@ class NotChilled(Operator):
 
     def mutants(self, golden: Golden) -> Iterator[Mutant]:
         """Yield one for each such vessel."""
-        times = dict(golden.times())
         counter = ('counter', '1')
-        for i, step in golden.of('put_in'):
-            vessel, store = step.arguments
-            then = [later.action for later in golden.steps[i + 1 : i + 5]]
-            if (
-                not golden.starts(store, 'cooler')
-                or times.get(i + 2, 0) < 1800
-                or [*then[:1], *then[2:]] != ['close', 'open', 'take_out']
-            ):
-                continue
-            food = golden.inside(vessel, i) & golden.eaten
-            spoils = [label for label in food if golden.starts(label, 'perishable')]
-            if spoils:
-                steps = (
-                    golden.steps[i + 1],
-                    PlanStep('walk', (counter,)),
-                    PlanStep('put_on', (vessel, counter)),
-                    PlanStep('wait', (('6_hours', ''),)),
-                    PlanStep('grab', (vessel,)),
-                    PlanStep('walk', (store,)),
-                    golden.steps[i + 3],
-                )
-                note = f'{spoken(min(spoils))} stands on the counter instead of in {spoken(store)}'
-                yield Mutant(i + 1, note, (*golden.steps[:i], *steps, *golden.steps[i + 5 :]))
+        for i, vessel, store in golden.stays_cold(1800):
+            steps = (
+                golden.steps[i + 1],
+                PlanStep('walk', (counter,)),
+                PlanStep('put_on', (vessel, counter)),
+                PlanStep('wait', (('6_hours', ''),)),
+                PlanStep('grab', (vessel,)),
+                PlanStep('walk', (store,)),
+                golden.steps[i + 3],
+            )
+            note = f'{spoken(vessel)} stands on the counter instead of in {spoken(store)}'
+            yield Mutant(i + 1, note, (*golden.steps[:i], *steps, *golden.steps[i + 5 :]))
 
 
 NotChilled.example = NotChilled()

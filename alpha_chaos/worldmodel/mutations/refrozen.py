@@ -21,32 +21,24 @@ class Refrozen(Operator):
 
     def mutants(self, golden: Golden) -> Iterator[Mutant]:
         """Yield one for each such vessel."""
-        times = dict(golden.times())
         counter = ('counter', '1')
-        for i, step in golden.of('put_in'):
-            vessel, store = step.arguments
-            then = [later.action for later in golden.steps[i + 1 : i + 5]]
-            food = golden.inside(vessel, i) & golden.eaten
-            if (
-                store[0] == 'freezer'
-                and times.get(i + 2, 0) >= 7200
-                and [*then[:1], *then[2:]] == ['close', 'open', 'take_out']
-                and any(golden.starts(x, 'perishable') for x in food)
-            ):
-                frozen = golden.steps[i : i + 5]
-                steps = (
-                    *frozen,
-                    frozen[1],
-                    PlanStep('walk', (counter,)),
-                    PlanStep('put_on', (vessel, counter)),
-                    PlanStep('wait', (('12_hours', ''),)),
-                    PlanStep('grab', (vessel,)),
-                    PlanStep('walk', (store,)),
-                    frozen[3],
-                    *frozen,
-                )
-                note = f'what is in {spoken(vessel)} melts and is frozen again'
-                yield Mutant(i + 1, note, (*golden.steps[:i], *steps, *golden.steps[i + 5 :]))
+        for i, vessel, store in golden.stays_cold(7200):
+            if store[0] != 'freezer':
+                continue
+            frozen = golden.steps[i : i + 5]
+            steps = (
+                *frozen,
+                frozen[1],
+                PlanStep('walk', (counter,)),
+                PlanStep('put_on', (vessel, counter)),
+                PlanStep('wait', (('12_hours', ''),)),
+                PlanStep('grab', (vessel,)),
+                PlanStep('walk', (store,)),
+                frozen[3],
+                *frozen,
+            )
+            note = f'what is in {spoken(vessel)} melts and is frozen again'
+            yield Mutant(i + 1, note, (*golden.steps[:i], *steps, *golden.steps[i + 5 :]))
 
 
 Refrozen.example = Refrozen()
