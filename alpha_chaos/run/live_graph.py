@@ -13,6 +13,7 @@ from alpha_chaos.run.processes import users_environment
 if TYPE_CHECKING:  # the environment decides what rclpy is when it is imported
     from rclpy.node import Node
 
+NOBODY = 'no node answers on this ROS_DOMAIN_ID; start a graph, or set the id of one'
 LOOK_S = 0.1  # between two looks
 PATIENCE_S = 30.0  # with a graph in which nodes come and go
 # What every node has, and the parts that actions are made of.
@@ -46,9 +47,7 @@ def look(quiet_s: float) -> tuple[list[str], list[Wire]]:
     finally:
         rclpy.try_shutdown()
     if not found[0]:
-        raise BadSetting(
-            'no node answers on this ROS_DOMAIN_ID; start a graph, or set the id of one'
-        )
+        raise BadSetting(NOBODY)
     return found
 
 

@@ -15,6 +15,7 @@ from alpha_chaos import journal
 from alpha_chaos.bag.reader import Recording
 from alpha_chaos.graph import PLANNERS, episode_graph
 from alpha_chaos.run.domains import Domains
+from alpha_chaos.run.live_graph import NOBODY
 from alpha_chaos.run.processes import environment, node_class
 
 GRAPH = episode_graph(PLANNERS)
@@ -233,6 +234,25 @@ def test_a_node_does_not_outlive_whoever_started_it(crew, delay_s):
     child = Path('/proc') / crew.said('parent').split()[0]
     crew.wait_until(lambda: not running(child), 'the end of the node')
     assert len(crew.said('parent').split()) == 1
+
+
+# -- the graph that runs
+
+
+def test_the_graph_of_a_domain_is_drawn_and_an_empty_one_is_refused(crew):
+    def draw(name):
+        command = [sys.executable, '-m', 'alpha_chaos.cli', 'graph', '--quiet', '1']
+        crew.start(name, command=command)
+        return crew.end(name), crew.said(name)
+
+    crew.start('perception')
+    crew.wait_until(crew.connected, 'the network')
+    code, said = draw('picture')
+    assert code == 0
+    assert said.startswith('digraph {')
+    assert '  "/perception";' in said
+    crew.stop()
+    assert draw('nothing') == (2, f'error: {NOBODY}\n')
 
 
 # -- an episode
