@@ -314,8 +314,8 @@ class Compiler(Conditions):
         model = self.thing(raw['like'], scope, at / 'like') if 'like' in raw else None
         class_ = class_ or role.class_
         if model is not None:
-            if class_:
-                raise (at / 'like').wrong('either class, or like what')
+            if class_ or 'inherit' in raw:
+                raise (at / 'like').wrong('a copy has its class and all else from what it is like')
         elif not isinstance(class_, str) or class_ not in self.rows:
             raise (at / 'class').wrong(unknown('class that objects can have', class_, self.rows))
         role.kind = 'object'

@@ -324,6 +324,8 @@ def _given(action: Action, arguments: Arguments) -> Sequence[Role]:
     Unless what has an id would stand for a value, or a value for an object: then fewer are.
     """
     missing = len(action.roles) - len(arguments)
+    if not missing:
+        return action.roles
     most = min(action.skippable, missing)
     for skipped in range(most, -1, -1):
         given = action.roles[skipped : skipped + len(arguments)]

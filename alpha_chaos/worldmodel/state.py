@@ -208,12 +208,8 @@ class State:
 
         Not those that cannot apply: they are marked when the flag that they are about is set.
         """
-        pending, about, all_bits, all_classes = (
-            self.pending,
-            self.tables.about,
-            self.bits,
-            self.classes,
-        )
+        pending, about = self.pending, self.tables.about
+        all_bits, all_classes = self.bits, self.classes
         bits, classes = all_bits[item], all_classes[item]
         for rule in self.tables.near[state]:
             mask, kinds = about[rule]

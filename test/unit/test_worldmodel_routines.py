@@ -94,7 +94,8 @@ def test_optional_roles_at_both_ends_are_told_apart_by_what_has_an_id(
          "routines.infect.do[0][0].germs: unknown object 'object'"),
         ('{infect_both: [object, other]}', '[object, becomes, sliced]',
          'routines.infect: nothing uses this routine'),
-        ('like: object', 'like: object, class: milk', 'either class, or like what'),
+        ('like: object', 'like: object, class: milk',
+         'a copy has its class and all else from what it is like'),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_routine_is_named(
