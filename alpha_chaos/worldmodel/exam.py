@@ -63,7 +63,8 @@ def plan_format(example: str) -> str:
     return (
         'A plan has one step on each line:\n'
         f'1. [ACTION] {example} ...\n'
-        'Arguments stand in the order that the action lists; behind a colon stands what they have '
-        'to be. An object is written as its class and its number. A value has no number and no space: <5_minutes>, <180C>, <0.25_m>. '
+        'Arguments stand in the order that the action lists; behind a colon stands what they '
+        'have to be. An object is written as its class and its number. A value has no number and '
+        'no space: <5_minutes>, <180C>, <0.25_m>. '
         'Arguments with ? may be left out.'
     )
