@@ -34,9 +34,10 @@ with warnings.catch_warnings():
     )
     from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-    from alpha_chaos import launching
-
 ROOT = Path(__file__).parents[2]
+FILES = sorted(
+    path.name.removesuffix('.launch.py') for path in (ROOT / 'launch').glob('*.launch.py')
+)
 PATIENCE_S = 180.0
 STOPS = (
     lambda pid: os.killpg(pid, signal.SIGINT),  # as a terminal; and launch sends another one
@@ -176,9 +177,6 @@ def test_the_arguments_are_the_options_of_the_command_line(name, without):
     }
     options = inspect.signature(getattr(cli, name)).parameters
     assert set(options) - without == set(declared) - {'ns', 'log_level'}
-    for argument in declared.values():
-        assert argument.description.endswith('.') or argument.choices
-        assert argument.default_value is not None
     closed = {
         **{key: ['false', 'true'] for key in ('composition', 'loop', 'paused', 'report', 'view')},
         'llm': ['', 'auto', 'ollama', 'embedded'],
@@ -187,11 +185,20 @@ def test_the_arguments_are_the_options_of_the_command_line(name, without):
         assert declared[key].choices == closed[key]
 
 
-def test_a_launch_file_holds_nothing_else():
-    for name in ('episode', 'matrix', 'relay', 'replay', 'view'):
-        kinds = {type(entity) for entity in described(name)}
-        assert kinds == {DeclareLaunchArgument, OpaqueFunction}
-    assert launching.PACKAGE == 'alpha_chaos'
+@pytest.mark.parametrize('name', FILES)
+def test_every_argument_is_described_and_has_a_default_and_there_is_nothing_else(name):
+    *declared, made = described(name)
+    assert isinstance(made, OpaqueFunction)
+    for argument in declared:
+        assert isinstance(argument, DeclareLaunchArgument)
+        assert argument.description.endswith('.') or argument.choices
+        assert argument.default_value is not None
+
+
+def test_there_are_the_launch_files_that_the_readme_names():
+    assert FILES == ['episode', 'matrix', 'relay', 'replay', 'view']
+    for name in FILES:
+        assert f'{name}.launch.py' in (ROOT / 'README.md').read_text('utf-8')
 
 
 # -- an episode
@@ -289,10 +296,8 @@ def test_a_signal_ends_the_launch_in_order_with_0_and_the_bag_is_closed(launch, 
 # -- the relay alone
 
 
-def test_every_argument_of_the_relay_is_described_and_closed_ones_have_choices():
+def test_closed_arguments_of_the_relay_have_choices():
     declared = [one for one in described('relay') if isinstance(one, DeclareLaunchArgument)]
-    assert all(one.description.endswith('.') or one.choices for one in declared)
-    assert all(one.default_value is not None for one in declared)
     choices = {one.name: one.choices for one in declared if one.choices}
     assert choices['enable_injection'] == choices['use_sim_time'] == ['false', 'true']
 
