@@ -160,12 +160,12 @@ class Trial:
         self._begun_s = graph.now_s()
         self._observed: dict[str, _Observed] = {}
         self._state = _State()
-        self._stopped = False
+        self.stopped = False
         self._unwritten = ''
 
     def stop(self) -> None:
-        """Let it end as soon as what was done is undone."""
-        self._stopped = True
+        """Let it end as soon as what was done is undone; `stopped` says so from now on."""
+        self.stopped = True
 
     def show(self, name: str, sight: Callable[[Watch], None]) -> None:
         """Let the watch of a probe see something; nobody may be watching now.
@@ -207,7 +207,7 @@ class Trial:
         self._state.known = frozenset(await self._take_orphans())
         await self._pause(settings.find_s, lambda: not self._graph.look().blind)
         await self._observe('before', settings.before_s)
-        if not self._stopped and (reason := _worst(self._state.findings)[1]):
+        if not self.stopped and (reason := _worst(self._state.findings)[1]):
             return f'it was not in its steady state, so nothing was done: {reason}'
         await self._observe('during', settings.during_s, settings.method)
         await self._undo_all()
@@ -219,14 +219,14 @@ class Trial:
     async def _pause(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Let time pass, until it is enough or somebody stops the trial."""
         end_s = self._graph.now_s() + seconds
-        while not self._stopped and not enough():
+        while not self.stopped and not enough():
             left_s = end_s - self._graph.now_s()
             if left_s <= 0:
                 return
             await self._graph.pause(min(LOOK_S, left_s))
 
     async def _observe(self, phase: Phase, length_s: float, method: tuple[Step, ...] = ()) -> None:
-        if self._stopped:
+        if self.stopped:
             return
         graph = self._graph
         start_s = asked_s = graph.now_s()
@@ -240,7 +240,7 @@ class Trial:
         graph.begin_phase()
         waiting = list(enumerate(method))
         try:
-            while not self._stopped and (now_s := graph.now_s()) < end_s:
+            while not self.stopped and (now_s := graph.now_s()) < end_s:
                 for index, step in [(i, s) for i, s in waiting if start_s + s.start_s <= now_s]:
                     waiting.remove((index, step))
                     await self._apply(index, step)
@@ -373,13 +373,13 @@ class Trial:
         broken = broken or self._unwritten
         if broken:
             verdict, reason = 'unknown', broken
-        elif self._stopped and verdict != 'deviated':
+        elif self.stopped and verdict != 'deviated':
             verdict, reason = 'unknown', 'it was stopped'
         elif verdict == 'held' and idle:
             kinds = ', '.join(str(self._settings.method[index].settings['kind']) for index in idle)
             verdict, reason = 'unknown', f'there was nothing for {kinds} to strike'
         return Outcome(
-            verdict, reason, dict(state.findings), struck, tuple(state.left), self._stopped
+            verdict, reason, dict(state.findings), struck, tuple(state.left), self.stopped
         )
 
     def _note(self, event: str, **more: Any) -> None:

@@ -61,7 +61,7 @@ class SteadyStateNode(Node):
         self._ears: dict[str, Ear] = {}  # by name of the probe
         self._callers: dict[str, _Caller] = {}  # likewise
         self._awaited: dict[str, str] = {}  # nodes, likewise
-        self._met = False  # the relay has been seen
+        self._met = False  # the relay has answered
         self._said: set[tuple[str, str]] = set()
         self.outcome = Future()
         self.trial = Trial(settings, self, record, orphans)
@@ -130,7 +130,16 @@ class SteadyStateNode(Node):
 
     async def armed(self) -> dict[int, Armed]:
         """Return the relay's faults by handle."""
-        answer = await self._ask(ListFaults, ListFaults.Request())
+        give_up_s = self.now_s() + MEET_S
+        while True:
+            try:
+                answer = await self._ask(ListFaults, ListFaults.Request())
+                break
+            except RelayLost:
+                # At first a relay may not be there yet, or be seen before its answers get through.
+                if self._met or self.trial.stopped or self.now_s() > give_up_s:
+                    raise
+        self._met = True
         rows = zip(answer.ids, answer.faults, answer.struck, strict=True)
         return {int(handle): Armed(json.loads(text), int(struck)) for handle, text, struck in rows}
 
@@ -147,12 +156,11 @@ class SteadyStateNode(Node):
 
     async def _ask(self, kind: Any, request: Any) -> Any:
         client = self._relay_clients[kind]
-        give_up_s = self.now_s() + (ANSWER_S if self._met else MEET_S)
+        give_up_s = self.now_s() + ANSWER_S
         while not client.service_is_ready():
             if self.now_s() > give_up_s:
                 raise RelayLost(f'there is no relay {self.relay}')
             await self.pause(FIND_S)
-        self._met = True
         future = client.call_async(request)
         try:
             return await in_time(self, future, ANSWER_S, self.relay)
