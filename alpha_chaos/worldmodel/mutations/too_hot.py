@@ -17,7 +17,7 @@ class TooHot(Operator):
     harmful: ClassVar[bool] = True
     family: ClassVar[str] = 'burned'
     gap: ClassVar[str] = (
-        'our kitchen keeps a vessel at 100 degrees while there is liquid in it, so the top of a '
+        'Our kitchen keeps a vessel at 100 degrees while there is liquid in it, so the top of a '
         'moist dish does not brown'
     )
 
