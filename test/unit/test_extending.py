@@ -44,15 +44,18 @@ def test_there_is_an_example_of_every_kind_of_plug_in(examples):
     assert sorted(folder for folder, _, _ in examples) == sorted(CONTRACTS)
 
 
-def test_every_example_is_formatted_and_without_a_complaint_of_the_linter(examples):
+@pytest.mark.parametrize('command', [['format', '--check'], ['check']])
+def test_every_example_is_formatted_and_without_a_complaint_of_the_linter(
+    examples, tmp_path, command
+):
     for folder, kind, text in examples:
-        name = f'alpha_chaos/{folder}/{kind}.py'
-        for command in (['format', '--check'], ['check']):
-            done = subprocess.run(
-                [sys.executable, '-m', 'ruff', *command, '--stdin-filename', name, '-'],
-                **{'cwd': ROOT, 'input': text, 'text': True, 'capture_output': True},
-            )
-            assert done.returncode == 0, f'{name}: {done.stdout}{done.stderr}'
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / f'{kind}.py').write_text(text)
+    done = subprocess.run(
+        [sys.executable, '-m', 'ruff', *command, '--config', ROOT / 'pyproject.toml', tmp_path],
+        **{'text': True, 'capture_output': True},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_example_keeps_its_contract(examples, tmp_path):
