@@ -22,6 +22,7 @@ CONTRACTS = {
     'recovery': ('test_recovery.py', ''),
     'tasks': ('test_tasks.py', ''),
     'transit': ('test_transit_contract.py', ''),
+    'worldmodel/mutations': ('test_worldmodel_mutations.py', ''),
     'worldmodel/prompting': ('test_prompting_contract.py', ''),
 }
 PLACE = """
