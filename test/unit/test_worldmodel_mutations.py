@@ -119,6 +119,62 @@ def test_the_same_draw_gives_the_same_mutants(mutants: list[Case]) -> None:
     assert max(Counter(case.operator.kind for case in first).values()) == 3
 
 
+# Read off the plans by hand.
+NOTES = [
+    (
+        'unwashed_produce',
+        'green_salad',
+        ['lettuce 1 is eaten unwashed', 'cucumber 1 is eaten unwashed'],
+    ),
+    (
+        'same_tool',
+        'steak_salad',
+        [
+            'cutting_board 2 cuts raw meat and then lettuce 1',
+            'knife 2 cuts raw meat and then lettuce 1',
+        ],
+    ),
+    ('same_tool', 'beef_avocado', []),  # it has one board and one knife
+    (
+        'unwashed_tool',
+        'beef_avocado',
+        [
+            'knife 1 goes from raw meat to avocado 1',
+            'cutting_board 1 goes from raw meat to avocado 1',
+        ],
+    ),
+    ('unwashed_hands', 'steak_salad', ['hands that held raw meat take lettuce 1']),
+    ('unwashed_hands', 'beef_avocado', []),  # washing knife and board washes hands, too
+    ('left_on', 'microwave_potato', ['water 1 is still on at the end']),  # opening it stops it
+    ('undercooked', 'boiled_eggs', []),  # they stay on the hot plate for minutes
+    ('undercooked', 'pan_steak', ['beef 1 is served underdone']),
+    ('left_out', 'green_salad', []),  # nothing spoils
+    ('metal_in_microwave', 'microwave_potato', ['mold 1 is in the microwave']),
+    ('open_machine', 'milkshake', ['blender 1 runs without its lid']),
+    ('oversalted', 'milkshake', []),
+]
+
+
+@pytest.mark.parametrize(('kind', 'task', 'notes'), NOTES)
+def test_an_operator_yields_what_is_sure_and_no_more(
+    kind: str, task: str, notes: list[str], kitchen: Domain
+) -> None:
+    found = catalogues.mutations()[kind].example.mutants(golden(kitchen, task))
+    assert [mutant.note for mutant in found] == notes
+
+
+def test_a_tenth_of_the_time_is_a_minute_at_most(kitchen: Domain) -> None:
+    plan = golden(kitchen, 'pan_steak')
+    (mutant,) = catalogues.mutations()['undercooked'].example.mutants(plan)
+    short = [
+        int(new.arguments[-1][0].removesuffix('_seconds'))
+        for old, new in zip(plan.steps, mutant.steps, strict=True)
+        if old != new
+    ]
+    assert sum(short) <= 60 + len(short)  # each is rounded to a second
+    assert len(short) == 4  # the pan heats, one side, the other side, rest
+
+
 class Blind(Operator):
     """An operator whose harm nobody sees: the golden plan as it is."""
 
