@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from alpha_chaos.plugins import unknown
 from alpha_chaos.worldmodel import scope as sc
@@ -25,6 +25,8 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     'differs from': lambda a, b: a < b or a > b,  # false if one is not a number
 }
 OBJECT_VERBS = ('is', 'is not', 'within', 'same as', 'other than', 'exists', 'empty', 'not empty')
+Get = Callable[[State, Frame], int]
+T = TypeVar('T')
 CONNECTIVES = ('all', 'any', 'not', 'if', 'some', 'every', 'none')
 
 
@@ -364,12 +366,8 @@ class Conditions(Amounts):
         }
         reads = joined([sc.moved(derived.reads, paths), *(thing.reads for thing in things)])
         if isinstance(derived, Fact):
-            test = derived.test
-            return Fact(lambda s, v: test(s, [get(s, v) for get in gets]), reads)
-        number = derived.get
-        return Amount(
-            lambda s, v: number(s, [get(s, v) for get in gets]), derived.dimension, reads
-        )
+            return Fact(_given(derived.test, gets), reads)
+        return Amount(_given(derived.get, gets), derived.dimension, reads)
 
     def check_derived(self) -> None:
         """Compile every derived fact, so that a mistake in an unused one is found too.
@@ -378,6 +376,17 @@ class Conditions(Amounts):
         """
         for name in self.files.document.derived:
             self._derived_fact(name, self.files.place('derived', name))
+
+
+def _given(call: Callable[[State, Frame], T], gets: list[Get]) -> Callable[[State, Frame], T]:
+    """Return a call in a frame of its own, in which objects stand that others have to find."""
+    if len(gets) == 1:
+        (get,) = gets
+        return lambda s, v: call(s, [get(s, v)])
+    if len(gets) == 2:
+        a, b = gets
+        return lambda s, v: call(s, [a(s, v), b(s, v)])
+    return lambda s, v: call(s, [get(s, v) for get in gets])
 
 
 def _all(facts: list[Fact]) -> Fact:
