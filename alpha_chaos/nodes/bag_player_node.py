@@ -4,6 +4,7 @@ Any rosbag2 folder will do. Topics are published below the node's namespace; typ
 installed are left out, by name. `~/pause` stops and goes on.
 """
 
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -43,12 +44,17 @@ TELL_S = 1.0  # between two lines that say how far it is
 BUSY_S = 0.05  # then others have their turn: signals, services
 RETRY_S = 0.05
 ACKNOWLEDGED_WITHIN = Duration(seconds=1)
+# What rosbags says of a damaged recording: its own error, and Python's about text, numbers, sizes.
+_DAMAGE = (
+    *(ReaderError, OSError, ValueError, LookupError, TypeError),
+    *(struct.error, AssertionError, OverflowError, MemoryError),
+)
 
 
 class BagPlayerParams(Params):
     """Parameters of the player."""
 
-    bag: str = Field('', description='folder of a rosbag2 recording')
+    bag: str = Field('', description='folder of a rosbag2 recording, or its .mcap or .db3 file')
     rate: float = Field(
         1.0, gt=0, le=1000, description='seconds of the recording in a second of wall time [1]'
     )
@@ -239,7 +245,7 @@ class BagPlayerNode(Node):
 def _open(folder: Path, opening: ExitStack) -> Reader:
     try:
         reader = opening.enter_context(Reader(folder))
-    except (ReaderError, OSError) as error:
+    except _DAMAGE as error:
         raise BadSetting(f'bag: {folder} is no rosbag2 recording: {error}') from None
     if not reader.message_count:
         raise BadSetting(f'bag: {folder} holds no message')

@@ -26,7 +26,7 @@ def find_recording(folder: Path, run_id: str | None, arm: str | None) -> Path:
 
     :raises BadSetting: saying what there is to choose from
     """
-    if (folder / METADATA).is_file():
+    if folder.is_file() or (folder / METADATA).is_file():
         if run_id is not None:
             raise BadSetting(f'{folder} is a recording itself: it needs no RUN_ID')
         return folder

@@ -2,10 +2,11 @@
 
 import time
 
+import numpy as np
 import pytest
 from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.serialization import deserialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from rosbags.interfaces import (
     Qos,
     QosDurability,
@@ -17,8 +18,10 @@ from rosbags.interfaces import (
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Int64, String
 from std_srvs.srv import SetBool
 
+from alpha_chaos.bag.writer import BagWriter
 from alpha_chaos.nodes.bag_player_node import BagPlayerNode
 from alpha_chaos.plugins import BadSetting
 
@@ -85,8 +88,6 @@ def hear(stage):
 
 
 def numbers(heard):
-    from std_msgs.msg import Int64
-
     return [deserialize_message(data, Int64).data for data in heard]
 
 
@@ -200,7 +201,23 @@ def test_what_cannot_be_played_is_refused(stage, tmp_path, bag, change, why):
         play(stage, **{'bag': bag, **change})
 
 
-def test_a_recording_that_is_none_is_refused(stage, tmp_path):
-    (tmp_path / 'metadata.yaml').write_text('rosbag2_bagfile_information: {version: 4}')
-    with pytest.raises(BadSetting, match='no rosbag2 recording: A metadata key is missing'):
+@pytest.mark.parametrize('cut', [b'', b'rosbag2_bagfile_information: {version: 4}', b'\xff\0'])
+def test_a_recording_whose_metadata_is_none_is_refused(stage, tmp_path, cut):
+    (tmp_path / 'metadata.yaml').write_bytes(cut)
+    with pytest.raises(BadSetting, match='no rosbag2 recording'):
         play(stage, tmp_path)
+
+
+def test_a_recording_that_is_damaged_in_the_middle_ends_the_player_with_1(stage, tmp_path):
+    bag = BagWriter(tmp_path / 'bag')
+    bag.add_topic('/picture', 'std_msgs/msg/String')
+    noise = np.random.default_rng(0).bytes(100_000)  # which compression does not make smaller
+    bag.write('/picture', 0, serialize_message(String(data=noise.hex())))
+    bag.close({})
+    file = tmp_path / 'bag' / 'bag.mcap'
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    file.write_bytes(content)
+    player = play(stage, tmp_path / 'bag')
+    stage.until(player.exit_code.done, 'the end')
+    assert player.exit_code.result() == 1

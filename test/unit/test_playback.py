@@ -189,6 +189,10 @@ def test_what_there_is_to_choose_from_is_said(run, run_id, arm, why):
 def test_a_folder_that_is_a_recording_needs_no_names(tmp_path):
     (tmp_path / 'metadata.yaml').touch()
     assert find_recording(tmp_path, None, None) == tmp_path
+    # Its one file will do, too.
+    file = tmp_path / 'bag.mcap'
+    file.touch()
+    assert find_recording(file, None, None) == file
     with pytest.raises(BadSetting, match='is a recording itself'):
         find_recording(tmp_path, 'control_000', None)
 
