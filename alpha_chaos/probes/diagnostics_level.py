@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue
 
 from alpha_chaos.faults.base import Fields, Unreadable
+from alpha_chaos.names import Name
 from alpha_chaos.probes.base import Finding, Probe, TopicSource, Watch
 
 # In the order of their numbers in diagnostic_msgs/DiagnosticStatus, which is that of badness.
@@ -18,7 +19,7 @@ class DiagnosticsLevel(Probe):
     """No status is worse than the level that its name is allowed. Each name must report."""
 
     kind: Literal['diagnostics_level'] = 'diagnostics_level'
-    topic: str = Field(default='/diagnostics', min_length=1, description='its name')
+    topic: Name = Field(default='/diagnostics', description='its name')
     worst: dict[str, Level] = Field(
         min_length=1,
         description="worst level by name of the status: ok, warn, error, stale; '*' in a name "

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from alpha_chaos.names import Name
 from alpha_chaos.probes.base import Finding, GraphSource, Probe, Watch
 
 
@@ -16,7 +17,7 @@ class NodeAlive(Probe):
     """
 
     kind: Literal['node_alive'] = 'node_alive'
-    node: str = Field(min_length=1, description="its full name: '/arm/driver'")
+    node: Name = Field(description="its full name: '/arm/driver'")
 
     @property
     def source(self) -> GraphSource:

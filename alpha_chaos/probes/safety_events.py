@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from alpha_chaos.faults.base import Fields, Unreadable
+from alpha_chaos.names import Name
 from alpha_chaos.probes.base import Finding, Probe, TopicSource, Watch
 
 
@@ -13,7 +14,7 @@ class SafetyEvents(Probe):
     """At most `at_most` events come in the phase. That none comes counts only while one could."""
 
     kind: Literal['safety_events'] = 'safety_events'
-    topic: str = Field(default='safety_events', min_length=1, description='its name')
+    topic: Name = Field(default='safety_events', description='its name')
     rule: str = Field(
         default='', description="rule whose events count, 'violent_contact'; empty for every rule"
     )

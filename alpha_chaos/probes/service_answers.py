@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from alpha_chaos.faults.base import Fields
+from alpha_chaos.names import Name, TypeName
 from alpha_chaos.probes.base import Finding, Probe, ServiceSource, Watch
 
 
@@ -15,9 +16,9 @@ class ServiceAnswers(Probe):
     """
 
     kind: Literal['service_answers'] = 'service_answers'
-    service: str = Field(min_length=1, description='its name')
-    type: str = Field(
-        default='', description="'std_srvs/srv/Trigger'; empty for what its server says"
+    service: Name = Field(description='its name')
+    type: TypeName | None = Field(
+        default=None, description="'std_srvs/srv/Trigger'; not given: what its server says"
     )
     request: dict[str, JsonValue] = Field(
         default_factory=dict, description='values in the request, by path'
@@ -35,7 +36,9 @@ class ServiceAnswers(Probe):
     @property
     def source(self) -> ServiceSource:
         """The service."""
-        return ServiceSource(self.service, self.type, self.request, self.every_s, self.within_s)
+        return ServiceSource(
+            self.service, self.type or '', self.request, self.every_s, self.within_s
+        )
 
     @property
     def shortest_s(self) -> float:

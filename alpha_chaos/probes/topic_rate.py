@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, JsonValue, model_validator
 
 from alpha_chaos.faults.base import Fields
+from alpha_chaos.names import Name
 from alpha_chaos.probes.base import Finding, Probe, TopicSource, Watch
 
 LEAST_MESSAGES = 2  # in a window; one missing message must make a difference
@@ -19,7 +20,7 @@ class TopicRate(Probe):
     """
 
     kind: Literal['topic_rate'] = 'topic_rate'
-    topic: str = Field(min_length=1, description='its name')
+    topic: Name = Field(description='its name')
     min_hz: float = Field(default=0.0, ge=0, description='lowest rate [Hz]')
     max_hz: float | None = Field(default=None, gt=0, description='highest rate [Hz]; none if null')
     window_s: float = Field(

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, JsonValue, model_validator
 
 from alpha_chaos.faults.base import Fields, Unreadable
+from alpha_chaos.names import Name
 from alpha_chaos.probes.base import Finding, Probe, TopicSource, Watch
 
 MOST_ELEMENTS = 1000  # of an array in one message: a look must cost less than the message
@@ -16,7 +17,7 @@ class ValueRange(Probe):
     """Every value of every message is in the range. One that is no finite number is outside."""
 
     kind: Literal['value_range'] = 'value_range'
-    topic: str = Field(min_length=1, description='its name')
+    topic: Name = Field(description='its name')
     field: str = Field(
         min_length=1,
         description="path of a number in the message: 'pose.position.x', 'position[0]', "

@@ -1,14 +1,14 @@
 """The relay's file: which routes there are and what happens on them."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from alpha_chaos.catalogues import transit_faults
+from alpha_chaos.names import Name, TypeName
 from alpha_chaos.plugins import BadSetting, parse, unknown
 from alpha_chaos.resources import config_folder
 from alpha_chaos.settings_file import Location, SettingsFile, find
@@ -17,25 +17,6 @@ from alpha_chaos.transit.schedule import YEAR_S
 from alpha_chaos.transit.stack import Limits
 
 FOLDERS: dict[Kind, str] = {'topic': 'msg', 'service': 'srv', 'action': 'action'}
-_NAME = re.compile(r'(~?/)?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
-_TYPE = re.compile(r'[a-z]\w*/(msg|srv|action)/[A-Z]\w*', re.ASCII)
-_LONGEST = 200  # DDS takes 256 characters, with a prefix and a suffix of ROS
-
-
-def _name(text: str) -> str:
-    if len(text) > _LONGEST or not _NAME.fullmatch(text) or '__' in text:
-        raise ValueError(f'{text[:_LONGEST]!r} is no ROS name; it looks like /robot/scan or scan')
-    return text
-
-
-def _type(text: str) -> str:
-    if not _TYPE.fullmatch(text):
-        raise ValueError(f'{text!r} is no interface; it looks like sensor_msgs/msg/LaserScan')
-    return text
-
-
-Name = Annotated[str, AfterValidator(_name)]
-TypeName = Annotated[str, AfterValidator(_type)]
 
 
 class _Strict(BaseModel):

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from alpha_chaos.names import Name
+
 NANOSECONDS = 10**9
 # Forgiven where times are compared: 44/240 s is, in nanoseconds, one less than 1/240 s after
 # 43/240 s, and a lag of one step would take two.
@@ -26,7 +28,7 @@ class _Settings(BaseModel):
 class Condition(_Settings):
     """A field of a topic that is above or below a value. NaN is neither."""
 
-    topic: str = Field(min_length=1, description='topic to look at, by its name in the graph')
+    topic: Name = Field(description='topic to look at, by its name in the graph')
     field: str = Field(
         min_length=1,
         description='path of a number in it: `pose.position.z`; of `ranges[*]` one is enough',

@@ -108,6 +108,11 @@ FAULT = 'topics:\n  /a:\n    faults:\n      - kind: lag\n        lag_s: 1\n'
             6,
             'a condition has either `above` or `below`',
         ),
+        (
+            FAULT + '        schedule: {when: {topic: b c, field: x, above: 0}}\n',
+            6,
+            "when.topic: Value error, 'b c' is no ROS name; it looks like /robot/scan or scan",
+        ),
         ('topics: {/a: {faults: [7]}}', 1, 'faults[0]: Input should be a valid dictionary'),
         ('hold: {messages: 0}', 1, 'hold.messages: Input should be greater than or equal to 1'),
         ('topics: {/a: *b}', None, 'line 1: aliases (*name) are not taken'),

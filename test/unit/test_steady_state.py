@@ -100,6 +100,8 @@ def test_it_goes_into_the_journal_as_it_is(tmp_path):
         ('after_s: 3', 'afer_s: 3', ['line 18', "did you mean 'after_s'"]),
         ('steady_state:', 'steady_stat:', ['line 6', "did you mean 'steady_state'"]),
         ('phases: [before, after]', 'phases: [bevor]', ['line 12', 'phases']),
+        ('topic: /relay/scan', 'topic: relay//scan', ['line 10', 'is no ROS name']),
+        ('expects: {ok: 1}', 'type: /srv/Go', ['line 12', 'is no interface']),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_what_would_be_right(tmp_path, old, new, words):
