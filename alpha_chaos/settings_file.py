@@ -75,7 +75,7 @@ class SettingsFile:
             raise BadSetting(f'{path}: {" ".join(str(error).split())}') from None
         except RecursionError:
             raise BadSetting(f'{path}: nested too deeply') from None
-        except (ValueError, KeyError) as error:  # of a tag whose text does not fit
+        except (ValueError, KeyError, AttributeError) as error:  # of a tag whose text does not fit
             if isinstance(error, BadSetting):
                 raise
             raise BadSetting(f'{path}: a value cannot be read: {error}') from None

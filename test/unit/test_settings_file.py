@@ -119,6 +119,7 @@ def test_a_name_finds_a_file_of_the_folder_and_a_path_any_file(tmp_path: Path) -
         (f'a: {"9" * 5000}\n', 'cannot be read'),
         ('a: !!int abc\n', 'cannot be read'),
         ('a: !!timestamp 2020-13-45\n', 'cannot be read'),
+        ('a: !!timestamp soon\n', 'cannot be read'),
         ('a: !!bool maybe\n', 'cannot be read'),
     ],
 )
