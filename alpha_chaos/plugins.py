@@ -10,6 +10,9 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+# Characters of settings as JSON. What is wrong in ten million of them takes seconds to tell.
+LONGEST = 100_000
+
 
 class BadSetting(ValueError):
     """A setting that cannot be used; the text names it and says what would be right."""
@@ -75,8 +78,10 @@ def from_json(text: str, where: str) -> dict[str, Any]:
     """Return the settings that a JSON object holds.
 
     :param where: what is being read, for the error text
-    :raises BadSetting: for text that is no such object
+    :raises BadSetting: for text that is no such object, or a very long one
     """
+    if len(text) > LONGEST:
+        raise BadSetting(f'a {where} has at most {LONGEST} characters, not {len(text)}')
     try:
         settings = json.loads(text)
     except ValueError as error:

@@ -119,11 +119,14 @@ class TransitRelayNode(Node):
     def _open_routes(self, routes: Sequence[Route]) -> dict[str, OpenRoute]:
         opened: dict[str, OpenRoute] = {}
         full: list[Route] = []
+        own = self._events.topic_name
         for route in routes:
             resolve = (
                 self.resolve_topic_name if route.kind == 'topic' else self.resolve_service_name
             )
             source, output = resolve(route.name), resolve(route.output)
+            if route.kind == 'topic' and own in (source, output):
+                raise BadSetting(f'{own} tells what faults do here; a fault on it has no end')
             named = Route(route.kind, source, output)
             if why := clash(named, full):
                 raise BadSetting(f'{self.params.config}: with remappings and namespace, {why}')

@@ -480,6 +480,9 @@ def test_random_bytes_on_every_topic_and_random_calls_never_kill_it(bench, stage
         '{"route": "/words", "kind": "lag", "lag_s": 1e999}',
         '{"route": "/words", "kind": "lag", "lag_s": 1, "side": "request"}',
         '[' * 100_000,
+        '{"route": "' + 'x' * 1_000_000 + '"}',
+        '{"route": "/words", "kind": "drop", "schedule": {"when": {"topic": "x y", "field": '
+        '"data", "above": 0}}}',
     ):
         assert not stage.ask(AddFault, 'fault_relay/add_fault', fault=text).ok
     assert not stage.ask(RemoveFault, 'fault_relay/remove_fault', id=4_000_000_000).ok
@@ -498,6 +501,7 @@ def _json(inner):
         ('topics: {/a: {output: /a}}', 'line 1: topics./a.output: the output of /a is the route'),
         ('topics: {/a: {output: /b}, /b: }', 'make a chain'),
         ('topics: {a: , /a: }', 'with remappings and namespace, /a is routed twice'),
+        ('topics: {~/fault_events: }', '/fault_relay/fault_events tells what faults do here'),
     ],
 )
 def test_routes_that_would_feed_themselves_are_refused(stage, tmp_path, file, words):
