@@ -617,6 +617,11 @@ def _check_objects(task: 'Task', body: 'Body') -> None:
     for name in task.objects:
         if name not in body.objects:
             raise BadSetting(f'the body has no block {name!r}; it has {", ".join(body.objects)}')
+    if not task.placements and any(phase.kind == 'plan' for phase in task.phases):
+        raise BadSetting(
+            f'task {task.kind!r} asks for a plan, and its `placements` say of no block where it '
+            'shall end'
+        )
     if any(place.base for place in task.placements) and not body.waypoints.zone_stack:
         raise BadSetting(f'body {body.kind!r} has no waypoint to put a block on another one')
 

@@ -91,7 +91,7 @@ class Task(Plugin):
     def placements(self) -> tuple[Placement, ...]:
         """Return where each block shall end, in the order in which they are to be moved.
 
-        The first is what is observed of an episode. Empty for tasks of another shape.
+        The first is what is observed of an episode. Empty for a task that asks for no plan.
         """
         return ()
 

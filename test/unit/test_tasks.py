@@ -7,6 +7,7 @@ import pytest
 
 from alpha_chaos.bodies.panda import Panda
 from alpha_chaos.catalogues import tasks
+from alpha_chaos.experiment import Experiment
 from alpha_chaos.plan import BLOCKS, Grip, MoveTo, Placement, Words, zone_centres
 from alpha_chaos.planners.oracle import plan_for
 from alpha_chaos.plugins import BadSetting, parse
@@ -166,3 +167,20 @@ def test_a_zone_of_another_task_is_no_place_of_this_one() -> None:
         plan_for([Placement('red', LOWER, 0.05)]).resolve(
             {'red': LOWER}, zone_centres(SORT.placements), Panda().waypoints
         )
+
+
+def test_a_task_that_asks_for_a_plan_of_nothing_is_refused_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(StackBlocks, 'placements', property(lambda task: ()))
+    with pytest.raises(BadSetting, match=r"line .*task 'stack_blocks' asks for a plan"):
+        Experiment.load('longer')
+
+
+def test_a_body_that_cannot_put_a_block_on_another_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flat = Panda().waypoints.model_copy(update={'zone_stack': 0.0})
+    monkeypatch.setattr(Panda, 'waypoints', property(lambda body: flat))
+    with pytest.raises(BadSetting, match=r"line .*body 'panda' has no waypoint"):
+        Experiment.load('longer')
