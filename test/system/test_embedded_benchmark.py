@@ -52,21 +52,11 @@ def test_ten_tasks_are_planned_judged_and_stand_beside_the_baselines(tmp_path: P
     shortest = sorted(exams, key=lambda name: len(exams[name].briefing().situation))[:TASKS]
     out = tmp_path / 'run'
     # The whole kitchen takes a 135 M model minutes to read; the beginning is read once.
-    settings = ('--llm', 'embedded', '--short-prompts', '--context', '4096')
+    settings = ('--out', out, '--llm', 'embedded', '--short-prompts', '--context', '4096')
     asked = ('--conditions', 'base', '--tasks', ','.join(shortest), '--reply-tokens', '40')
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [
-            sys.executable,
-            '-m',
-            'alpha_chaos.cli',
-            'simmer',
-            'run',
-            '--out',
-            out,
-            *settings,
-            *asked,
-        ],
+        [*[sys.executable, '-m', 'alpha_chaos.cli', 'simmer', 'run'], *settings, *asked],
         env={**os.environ, 'COLUMNS': '200'},
         timeout=PATIENCE_S,
         capture_output=True,
