@@ -39,6 +39,7 @@ from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import BadSetting
 
 CLOCK = '/clock'
+LONGEST_S = 9e9  # of a recording: what its times can hold
 CLOCK_PERIOD_S = 0.01  # wall time between two messages of a clock that the recording has not
 TELL_S = 1.0  # between two lines that say how far it is
 BUSY_S = 0.05  # then others have their turn: signals, services
@@ -60,9 +61,14 @@ class BagPlayerParams(Params):
     )
     loop: bool = Field(False, description='begin again at the end, until it is stopped')
     paused: bool = Field(False, description='wait for ~/pause {data: false} before the beginning')
-    begin: float = Field(0.0, ge=0, description='where to begin, from the first message [s]')
+    begin: float = Field(
+        0.0, ge=0, le=LONGEST_S, description='where to begin, from the first message [s]'
+    )
     end: float = Field(
-        0.0, ge=0, description='where to end, from the first message; 0: with the last one [s]'
+        0.0,
+        ge=0,
+        le=LONGEST_S,
+        description='where to end, from the first message; 0: with the last one [s]',
     )
     delay: float = Field(
         1.0,

@@ -194,6 +194,8 @@ def test_names_are_below_the_namespace_and_the_clock_is_not(stage, bag):
         ({'begin': 1.0}, 'from 1 s to 0.4 s there is nothing to play: .* is 0.4 s long'),
         ({'begin': 0.3, 'end': 0.2}, 'from 0.3 s to 0.2 s there is nothing'),
         ({'rate': 0.0}, 'rate: Input should be greater than 0'),
+        ({'begin': 1e300}, 'begin: Input should be less than or equal to 9000000000'),
+        ({'end': 1e300}, 'end: Input should be less than or equal to 9000000000'),
     ],
 )
 def test_what_cannot_be_played_is_refused(stage, tmp_path, bag, change, why):
