@@ -104,6 +104,8 @@ def copy_generated(made: Path, package: Path) -> None:
         shutil.rmtree(package / kind, ignore_errors=True)
         shutil.copytree(made / kind, package / kind, **COPY)
     for library in made.glob('*.so'):
+        # Removed first: written into, it would take along the nodes that have it mapped.
+        (package / library.name).unlink(missing_ok=True)
         shutil.copy2(library, package)
 
 
