@@ -29,8 +29,10 @@ UNDO_S = 30.0  # after an error of ours, in which everything must be undone
 class Journal(Closing):
     """The file that trials are written to, one line an event; opening it begins a run.
 
-    `orphans` are the faults that the runs before this one have not taken back.
+    `orphans` are the faults that the runs before this one, with the same relay, have not taken
+    back.
 
+    :param about: what the line `begun` says besides: the full name of the `relay`
     :raises jsonl.Busy: while another trial is written there
     :raises BadSetting: for a file of something else
     """
@@ -39,7 +41,7 @@ class Journal(Closing):
         self._lines = Appender(path, 'watching a steady state')
         try:
             self.run = 1 + max((int(line['run']) for line in self._lines.objects), default=0)
-            self.orphans = _orphans(self._lines.objects)
+            self.orphans = _orphans(self._lines.objects, about['relay'])
         except (KeyError, TypeError, ValueError):
             self.close()
             raise BadSetting(f'{path} holds something else; --out names another file') from None
@@ -57,11 +59,14 @@ class Journal(Closing):
         self._lines.close()
 
 
-def _orphans(lines: Sequence[dict[str, Any]]) -> list[Orphan]:
+def _orphans(lines: Sequence[dict[str, Any]], relay: str) -> list[Orphan]:
     found: dict[tuple[int, int], Orphan] = {}
+    relays: dict[int, str] = {}  # by run
     for line in lines:
         event, run, step = line['event'], line['run'], line.get('step', -1)
-        if event == 'undo_registered':
+        if event == 'begun':
+            relays[run] = line['relay']
+        elif event == 'undo_registered':
             found[run, step] = Orphan(run, step, line['fault'])
         elif event == 'fault_armed':
             found[run, step] = replace(found[run, step], handle=line['id'])
@@ -69,7 +74,8 @@ def _orphans(lines: Sequence[dict[str, Any]]) -> list[Orphan]:
             del found[run, step]
         elif event == 'orphan_undone':
             del found[line['of_run'], step]
-    return list(found.values())
+    # Another relay's wait for a run that asks it: this one cannot know whether they are there.
+    return [orphan for orphan in found.values() if relays[orphan.run] == relay]
 
 
 def steady_state(name: str, out: Path | None, relay: str, console: Console) -> int:
@@ -81,6 +87,7 @@ def steady_state(name: str, out: Path | None, relay: str, console: Console) -> i
     :raises BadSetting: for anything the caller can put right
     """
     config = find_relay_file(name)
+    relay = '/' + relay.lstrip('/')
     settings = SteadyState.load(config)
     path = out or Path('runs') / config.stem / FILE
     if path.is_dir():

@@ -12,7 +12,9 @@ from alpha_chaos.jsonl import seal
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.probes.topic_rate import TopicRate
 from alpha_chaos.resources import config_folder
+from alpha_chaos.run.steady_state import Journal
 from alpha_chaos.steady_state import SteadyState, SteadyStateFile, StepFile
+from alpha_chaos.trial import Orphan
 
 GOOD = """\
 topics:
@@ -125,6 +127,19 @@ def test_a_mistake_is_named_with_its_line_and_what_would_be_right(tmp_path, old,
 def test_a_section_that_is_none_is_refused(tmp_path, section, words):
     with pytest.raises(BadSetting, match=words):
         load(tmp_path, f'topics: {{/scan: {{}}}}\n{section}\n')
+
+
+def test_what_is_left_at_one_relay_waits_for_a_run_with_that_relay(tmp_path):
+    path, fault = tmp_path / 'found.jsonl', {'route': '/scan', 'kind': 'drop'}
+    with Journal(path, {'relay': '/a/relay'}) as killed:
+        killed.record({'event': 'begun'})
+        killed.record({'event': 'undo_registered', 'step': 0, 'fault': fault})
+        killed.record({'event': 'fault_armed', 'step': 0, 'id': 3})
+    with Journal(path, {'relay': '/b/relay'}) as elsewhere:
+        assert elsewhere.orphans == []
+        elsewhere.record({'event': 'begun'})
+    with Journal(path, {'relay': '/a/relay'}) as again:
+        assert again.orphans == [Orphan(run=1, step=0, settings=fault, handle=3)]
 
 
 def test_a_number_that_no_journal_could_hold_is_refused(tmp_path):
