@@ -120,7 +120,7 @@ def scan(path: Path) -> Scan:
     for number, text in enumerate(complete, start=1):
         try:
             item = _as_object(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if number == len(complete) and not torn:
                 torn = text + b'\n'
                 break

@@ -42,7 +42,7 @@ class Journal(Closing):
         try:
             self.run = 1 + max((int(line['run']) for line in self._lines.objects), default=0)
             self.orphans = _orphans(self._lines.objects, about['relay'])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             self.close()
             raise BadSetting(f'{path} holds something else; --out names another file') from None
         self._about = about
@@ -92,6 +92,8 @@ def steady_state(name: str, out: Path | None, relay: str, console: Console) -> i
     path = out or Path('runs') / config.stem / FILE
     if path.is_dir():
         raise BadSetting(f'{path} is a folder; --out names the journal, e.g. {path / FILE}')
+    if path.exists() and not path.is_file():
+        raise BadSetting(f'{path} is no file; --out names the journal')
     os.environ.update(users_environment())
     with Journal(path, {'config': str(config), 'relay': relay}) as journal:
         _say(

@@ -275,7 +275,9 @@ def test_a_last_line_of_rubbish_is_torn_too(tmp_path: Path) -> None:
         assert book.torn == b'\0' * 30 + b'\n'
 
 
-@pytest.mark.parametrize('bad', [b'{"run_id": ', b'', b'[1]', b'{"x": NaN}', b'\xff\xfe'])
+@pytest.mark.parametrize(
+    'bad', [b'{"run_id": ', b'', b'[1]', b'{"x": NaN}', b'\xff\xfe', b'[' * 100_000]
+)
 def test_a_corrupt_line_in_the_middle_names_file_and_line(tmp_path: Path, bad: bytes) -> None:
     path = written(tmp_path, a_row(), a_row(run_id='control_001'))
     first, second = path.read_bytes().splitlines(keepends=True)

@@ -2,17 +2,19 @@
 
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from alpha_chaos.jsonl import seal
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.probes.topic_rate import TopicRate
 from alpha_chaos.resources import config_folder
-from alpha_chaos.run.steady_state import Journal
+from alpha_chaos.run.steady_state import Journal, steady_state
 from alpha_chaos.steady_state import SteadyState, SteadyStateFile, StepFile
 from alpha_chaos.trial import Orphan
 
@@ -140,6 +142,21 @@ def test_what_is_left_at_one_relay_waits_for_a_run_with_that_relay(tmp_path):
         elsewhere.record({'event': 'begun'})
     with Journal(path, {'relay': '/a/relay'}) as again:
         assert again.orphans == [Orphan(run=1, step=0, settings=fault, handle=3)]
+
+
+@pytest.mark.parametrize('line', ['{"run": 1e400, "event": "begun"}', '{"run": 1}', '{}'])
+def test_lines_of_something_else_are_no_journal(tmp_path, line):
+    path = tmp_path / 'found.jsonl'
+    path.write_text(line + '\n')
+    with pytest.raises(BadSetting, match='holds something else'):
+        Journal(path, {'relay': '/relay'})
+    assert path.read_text() == line + '\n'
+
+
+def test_a_device_is_no_journal(tmp_path):
+    (tmp_path / 'relay.yaml').write_text(GOOD)
+    with pytest.raises(BadSetting, match='/dev/zero is no file'):
+        steady_state(str(tmp_path / 'relay.yaml'), Path('/dev/zero'), '/relay', Console())
 
 
 def test_a_number_that_no_journal_could_hold_is_refused(tmp_path):
