@@ -1,4 +1,6 @@
-"""SIGINT and SIGTERM as an event of the executor, so that a node stops between two callbacks.
+"""Signals as an event of the executor, so that a node stops between two callbacks.
+
+They are SIGINT, SIGTERM and, for a terminal that is closed, SIGHUP.
 
 rclpy's own handler shuts the context down from a thread of its own, under the callbacks that are
 using it: these fail loudly, or the process crashes (rclpy 7.1.6, an action server in the act of
@@ -32,6 +34,8 @@ class StopSignals:
         self._thread: threading.Thread | None = None
         for number in SIGNALS:
             signal.signal(number, self._on_signal)
+        if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # else it was started with nohup
+            signal.signal(signal.SIGHUP, self._on_signal)
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """`alpha-chaos steady-state`: one trial on the user's graph, told as it goes."""
 
+import errno
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -223,4 +224,7 @@ def _number(value: Any) -> str:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(shown(text, console.encoding), markup=False, highlight=False, soft_wrap=True)
+    try:
+        console.print(shown(text, console.encoding), markup=False, highlight=False, soft_wrap=True)
+    except SystemExit:  # that is how rich ends a process whose reader has gone (`| head`)
+        raise BrokenPipeError(errno.EPIPE, 'nobody reads any more') from None

@@ -360,7 +360,7 @@ def test_the_command_tells_what_it_found_and_its_exit_code_says_deviated(scene):
     assert scene.armed() == []
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_takes_the_fault_away_before_the_command_ends(stage, tmp_path, number):
     scene = Scene(stage, tmp_path, PATIENT)
     command = Command(scene)
@@ -373,6 +373,22 @@ def test_a_signal_takes_the_fault_away_before_the_command_ends(stage, tmp_path, 
     assert scene.armed() == []
     events = [line['event'] for line in command.lines()]
     assert events[-2:] == ['fault_undone', 'ended']
+
+
+def test_a_reader_that_goes_away_leaves_no_fault_armed(stage, tmp_path):
+    step = '- {route: /number, fault: {kind: drop, probability: 0}, for_s: 60'
+    second = f'{step}, start_s: 0.5}}'
+    scene = Scene(stage, tmp_path, PATIENT.replace(f'{step}}}', f'{step}}}\n    {second}'))
+    command = Command(scene)
+    stage.until(lambda: command.has_armed() or command.process.poll() is not None, 'the fault')
+    command.process.stdout.close()
+    stage.until(lambda: command.process.poll() is not None, 'the end of the command')
+    assert scene.armed() == []
+    events = [line['event'] for line in command.lines()]
+    assert events.count('fault_armed') == events.count('fault_undone') == 2
+    assert 'nobody reads any more' in command.lines()[-1]['reason']
+    with command.process.stderr as said:
+        assert 'Traceback' not in said.read()
 
 
 def test_a_file_of_something_else_is_no_journal(scene):
