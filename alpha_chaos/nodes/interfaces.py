@@ -22,7 +22,7 @@ def load(name: str) -> Any:
     """
     package, _, rest = name.partition('/')
     kind, _, short = rest.partition('/')
-    if not short or kind not in ('msg', 'srv', 'action'):
+    if not short or not package.isidentifier() or kind not in ('msg', 'srv', 'action'):
         raise BadSetting(
             f'{name!r} is no interface name; expected <package>/msg|srv|action/<Name>'
         )
@@ -30,6 +30,10 @@ def load(name: str) -> Any:
         return getattr(importlib.import_module(f'{package}.{kind}'), short)
     except (ImportError, AttributeError):
         raise BadSetting(f'interface {name!r} is not installed') from None
+    except Exception as error:  # of generated code that is half installed, or of another release
+        raise BadSetting(
+            f'interface {name!r} cannot be loaded: {type(error).__name__}: {error}'
+        ) from None
 
 
 def load_part(name: str) -> Any:
