@@ -385,7 +385,8 @@ def test_a_reader_that_goes_away_leaves_no_fault_armed(stage, tmp_path):
     stage.until(lambda: command.process.poll() is not None, 'the end of the command')
     assert scene.armed() == []
     events = [line['event'] for line in command.lines()]
-    assert events.count('fault_armed') == events.count('fault_undone') == 2
+    # The first line that nobody reads is about the one or the other.
+    assert 1 <= events.count('fault_armed') == events.count('fault_undone')
     assert 'nobody reads any more' in command.lines()[-1]['reason']
     with command.process.stderr as said:
         assert 'Traceback' not in said.read()
