@@ -22,7 +22,7 @@ from alpha_chaos.bodies.kuka import Kuka
 from alpha_chaos.course import read_answer
 from alpha_chaos.journal import Journal, Row
 from alpha_chaos.ledger import Entry, Ledger
-from alpha_chaos.plan import ActionPlan, Placement, Grip, ResolvedMoveTo
+from alpha_chaos.plan import ActionPlan, Grip, Placement, ResolvedMoveTo
 from alpha_chaos.planners.oracle import pick_and_place
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.stats.summary import summarise

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from alpha_chaos.cli import app
 from alpha_chaos.worldmodel.baselines import baseline
-from alpha_chaos.worldmodel.plan_text import Plan, read_plan
 from alpha_chaos.worldmodel.exam import Briefing, Exam, Executor
+from alpha_chaos.worldmodel.plan_text import Plan, read_plan
 from alpha_chaos.worldmodel.score import score
 from alpha_chaos.worldmodel.verdict import Failure, Link, Verdict
 
