@@ -161,6 +161,49 @@ def test_water_boils_in_about_eight_minutes_and_never_gets_hotter() -> None:
     assert celsius(run, 'pot') == pytest.approx(100, abs=0.1)
 
 
+def test_cold_water_cools_the_hot_pot_it_is_poured_into() -> None:
+    run = begin({'class': 'pot', 'at': ['on', 'stove']})
+    done(run, '[SWITCH_ON] <stove> (1)', '[WAIT] <1_minute>', '[SWITCH_OFF] <stove> (1)')
+    assert celsius(run, 'pot') > 60
+    done(run, '[SWITCH_ON] <water> (1)', '[FILL] <pot> (1) <water> (1)')
+    # Six portions of water at 15 °C outweigh the pot, which counts as one; the plate is still hot.
+    assert 15 < celsius(run, 'pot') < 60
+
+
+def test_hot_food_lifted_with_a_tool_burns_nobody() -> None:
+    def lifted(*steps: str) -> list[str]:
+        run = begin({'class': 'pot', 'has': {'temperature': '95 C'}, 'at': ['on', 'counter']},
+                    {'class': 'egg', 'has': {'temperature': '95 C'}, 'at': ['in', 'pot']},
+                    {'class': 'tongs', 'at': ['on', 'counter']})  # fmt: skip
+        return [failure.rule for step in steps for failure in run.step(step).failures]
+
+    assert lifted('[GRAB] <tongs> (1)', '[TAKE_OUT] <egg> (1) <pot> (1) <tongs> (1)') == []
+    assert lifted('[TAKE_OUT] <egg> (1) <pot> (1)') == ['hot_thing_grabbed']
+
+
+def test_bacon_is_fried_in_its_own_fat_and_nothing_else_is() -> None:
+    def fried(food: str) -> list[str]:
+        run = begin({'class': 'pan', 'at': ['on', 'stove']}, {'class': food, 'at': ['in', 'pan']})
+        done(run, '[SWITCH_ON] <stove> (1)')
+        failures = run.step(f'[FRY] <{food}> (1) <pan> (1) <stove> (1) <5_minutes>').failures
+        return [failure.rule for failure in failures]
+
+    assert fried('bacon') == []
+    assert fried('chicken_breast') == ['fry: there is no fat in it']
+
+
+def test_eggs_need_not_be_washed_and_take_12_minutes_in_boiling_water() -> None:
+    # USDA FSIS: eggs are washed before they are sold, and not again at home.
+    run = begin({'class': 'pot', 'at': ['on', 'stove']}, {'class': 'egg', 'at': ['in', 'pot']})
+    done(run, '[SWITCH_ON] <water> (1)', '[FILL] <pot> (1) <water> (1)',
+         '[SWITCH_OFF] <water> (1)', '[SWITCH_ON] <stove> (1)', '[WAIT] <8_minutes>',
+         '[BOIL] <egg> (1) <pot> (1) <stove> (1) <12_minutes>', '[SWITCH_OFF] <stove> (1)',
+         '[DRAIN] <egg> (1) <pot> (1)')  # fmt: skip
+    assert {'cooked', 'boiled'} <= flags(run, 'egg')
+    assert 'dirty' not in flags(run, 'egg')
+    assert number(run, 'doneness', 'egg') < number(run, 'overdone_at', 'egg')
+
+
 def test_frozen_fish_thaws_over_night_in_the_fridge_and_in_hours_on_the_counter() -> None:
     frozen = {'class': 'fish', 'is': ['frozen'], 'has': {'temperature': '-18 C'}}
     cold = begin({**frozen, 'at': ['in', 'fridge']})
