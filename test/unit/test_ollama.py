@@ -97,6 +97,12 @@ def test_a_reply_without_counts_is_a_reply() -> None:
     assert (answer.text, answer.prompt_tokens, answer.done_reason) == ('', 0, '')
 
 
+def test_a_server_that_counts_below_zero_has_counted_nothing() -> None:
+    with OllamaDouble(chat=chat_reply('x', prompt_eval_count=-5, eval_count=-1)) as double:
+        answer = ask(double)
+    assert (answer.prompt_tokens, answer.completion_tokens) == (0, 0)
+
+
 @pytest.mark.parametrize(
     'tag', ['7e1', '123E5', '1', 'null', 'library/llama3:8b-q4', 'hf.co/a/b:Q4']
 )
