@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sys
 from enum import Enum
 from pathlib import Path
@@ -375,6 +376,8 @@ def steady_state(
     away again whatever happens, also after Ctrl-C. Exit code: 0 held, 2 bad input, 3 unknown,
     4 deviated, 130 stopped.
     """
+    # Python loses an exception that comes in some moments of an import, and the trial would begin.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     from alpha_chaos.run.steady_state import steady_state as run
 
     raise typer.Exit(_checked(lambda: run(config, out, relay, Console())))

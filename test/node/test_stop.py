@@ -56,3 +56,35 @@ def test_a_node_stops_though_the_executor_has_lost_the_event():
         [sys.executable, '-c', LOST], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == '0\n', done.stderr
+
+
+IMPORTING = """
+import os, signal, sys
+from alpha_chaos import cli
+
+class Swallows:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == 'alpha_chaos.run.steady_state':
+            Swallows()
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ['alpha-chaos', 'steady-state', 'no_such_file.yaml']
+cli.main()
+"""
+
+
+def test_a_trial_that_is_interrupted_while_it_is_imported_does_not_begin():
+    done = subprocess.run(
+        [sys.executable, '-c', IMPORTING],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.returncode == 130, done.stderr  # 2 if it has looked for the file
