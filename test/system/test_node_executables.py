@@ -240,19 +240,19 @@ def test_a_node_does_not_outlive_whoever_started_it(crew, delay_s):
 
 
 def test_the_graph_of_a_domain_is_drawn_and_an_empty_one_is_refused(crew):
-    def draw(name):
-        command = [sys.executable, '-m', 'alpha_chaos.cli', 'graph', '--quiet', '1']
+    def draw(name, quiet_s):
+        command = [sys.executable, '-m', 'alpha_chaos.cli', 'graph', '--quiet', quiet_s]
         crew.start(name, command=command)
         return crew.end(name), crew.said(name)
 
     crew.start('perception')
     crew.wait_until(crew.connected, 'the network')
-    code, said = draw('picture')
+    code, said = draw('picture', '5')
     assert code == 0
     assert said.startswith('digraph {')
     assert '  "/perception";' in said
     crew.stop()
-    assert draw('nothing') == (2, f'error: {NOBODY}\n')
+    assert draw('nothing', '1') == (2, f'error: {NOBODY}\n')
 
 
 # -- an episode

@@ -256,8 +256,8 @@ def test_the_world_is_the_papers(world):
         [0.5, 0.15, 0.68, 0, 0, 0, 1],
     ]
     assert BODY.waypoints == Waypoints(
-        hover=0.15, grasp=0.02, lift=0.15, zone_hover=0.15, zone_place=0.06
-    )
+        hover=0.15, grasp=0.02, lift=0.15, zone_hover=0.15, zone_place=0.06, zone_stack=0.12
+    )  # zone_stack is ours: one edge of a block above zone_place
 
 
 def test_motions_take_240_steps_and_grips_none(world):

@@ -444,8 +444,8 @@ def test_the_world_is_described_as_it_is(world) -> None:
         [0.35, 0.2, 0.675, 0, 0, 0, 1],
     ]
     assert BODY.waypoints == Waypoints(
-        hover=0.15, grasp=0.0, lift=0.20, zone_hover=0.20, zone_place=0.03
-    )
+        hover=0.15, grasp=0.0, lift=0.20, zone_hover=0.20, zone_place=0.03, zone_stack=0.08
+    )  # a second layer is one edge of a block above the first
 
 
 def test_blocks_and_table_can_be_varied() -> None:
