@@ -226,6 +226,8 @@ def _manifest(path: Path) -> Mapping[str, Any] | None:
         for item in manifest['episodes']:
             _ = item['run_id'], item['arm'], item['condition']
     except (KeyError, TypeError):
-        raise BadSetting(f'{path}: the list "episodes" of a run is expected') from None
+        raise BadSetting(
+            f'{path}: no manifest of an experiment: the list "episodes" is expected'
+        ) from None
     assert isinstance(manifest, dict)
     return manifest

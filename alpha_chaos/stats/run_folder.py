@@ -64,7 +64,7 @@ def read_manifest(path: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     except ValidationError as error:
-        raise BadSetting(f'{path}: {explain(error)}') from None
+        raise BadSetting(f'{path}: no manifest of an experiment: {explain(error)}') from None
     except ValueError as error:
         raise BadSetting(f'{path}: {error}') from None
 

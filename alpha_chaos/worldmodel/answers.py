@@ -113,7 +113,8 @@ def _as_answers(path: Path, objects: Iterable[Mapping[str, Any]]) -> list[Answer
         try:
             answers.append(Answer.model_validate(item))
         except ValidationError as error:
-            raise jsonl.CorruptLine(path, number, explain(error)) from None
+            why = f'no answer in a benchmark: {explain(error)}'
+            raise jsonl.CorruptLine(path, number, why) from None
     return answers
 
 

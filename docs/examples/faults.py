@@ -33,7 +33,9 @@ if __name__ == '__main__':
     match sys.argv[1:]:
         case ['add', fault]:
             answer = ask(AddFault, 'add_fault', fault=fault)
-            print(f'armed with number {answer.id}' if answer.ok else f'refused: {answer.message}')
+            if not answer.ok:
+                raise SystemExit(f'refused: {answer.message}')
+            print(f'armed with number {answer.id}')
         case ['list']:
             answer = ask(ListFaults, 'list_faults')
             for row in zip(answer.ids, answer.faults, answer.decided, answer.struck, strict=True):

@@ -85,7 +85,7 @@ def terminals(tmp_path):
 EXPECTED = [
     (r'armed with number 0', 0),
     (r'"kind": "lag".* looked at \d+ messages, struck \d+', 0),
-    (r"refused: unknown fault 'lagg', did you mean 'lag'\?", 0),
+    (r"refused: unknown fault 'lagg', did you mean 'lag'\?", 1),
     (r'disarmed', 0),
     (r'(?s)at y = 0\.40 m.*at y = -0\.40 m', 0),
     (r'armed', 0),
