@@ -27,6 +27,7 @@ _BAD_ARGUMENTS = (
     rclpy_implementation.RCLError,
     rclpy_implementation.RCLInvalidROSArgsError,
     rclpy_implementation.UnknownROSArgsError,
+    UnicodeEncodeError,  # a name of a file that is not UTF-8
 )
 
 

@@ -11,6 +11,7 @@ from rclpy.parameter import Parameter
 
 from alpha_chaos.graph import EXECUTABLES, NodeSpec
 from alpha_chaos.nodes.params import Params, declare
+from alpha_chaos.nodes.spin import run
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run.processes import node_class
 
@@ -162,3 +163,9 @@ def test_every_parameter_of_every_node_says_what_it_is(stage, name):
             assert described.integer_range or described.floating_point_range, entry
         (answer,) = node.set_parameters([Parameter(entry, value=getattr(params, entry))])
         assert not answer.successful, entry
+
+
+def test_an_argument_that_is_no_text_is_refused_in_one_line(capsys):
+    assert run(Node, ['node', '--ros-args', '-p', 'config:=\udcff.yaml']) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: 'utf-8' codec can't encode")
