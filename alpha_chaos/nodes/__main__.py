@@ -17,12 +17,16 @@ def main() -> int:
 
     end_with_parent()
     from alpha_chaos.graph import EXECUTABLES, NodeSpec
+    from alpha_chaos.plugins import unknown
 
     names = []
     while len(sys.argv) > 1 and sys.argv[1] in EXECUTABLES:
         names.append(sys.argv.pop(1))
     if not names:
-        print(f'error: which node? One or more of {", ".join(EXECUTABLES)}', file=sys.stderr)
+        print(
+            f'error: {unknown("node", next(iter(sys.argv[1:]), None), EXECUTABLES)}',
+            file=sys.stderr,
+        )
         return 2
     if len(names) == 1:
         return int(importlib.import_module(f'alpha_chaos.nodes.{names[0]}_node').main())
