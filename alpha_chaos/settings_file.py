@@ -18,9 +18,17 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         # Nothing here needs an alias, and a few lines of them make gigabytes.
         if self.check_event(yaml.AliasEvent):
-            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
-            raise yaml.YAMLError(f'line {line}: aliases (*name) are not taken; write it out')
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            text = 'aliases (*name) are not taken; write it out'
+            raise yaml.MarkedYAMLError(problem=text, problem_mark=mark)
         return super().compose_node(parent, index)
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, KeyError, AttributeError) as error:  # the text does not fit its tag
+            text = f'a value cannot be read: {error}'
+            raise yaml.MarkedYAMLError(problem=text, problem_mark=node.start_mark) from None
 
 
 # `2026-11-30` stays the text it is: a date is no setting of ours, and JSON has none.
@@ -63,22 +71,21 @@ class SettingsFile:
         self.path = path
         self._lines: dict[Location, int] = {}
         try:
-            loader = _Loader(path.read_text(encoding='utf-8'))
+            text = path.read_text(encoding='utf-8')
+        except (OSError, UnicodeError) as error:
+            raise BadSetting(f'{path}: cannot be read: {error}') from None
+        try:
+            loader = _Loader(text)
             root = loader.get_single_node()
             if root is None:
                 raise BadSetting(f'{path}: the file is empty')
             self._note_lines(root, ())
             self.content: Any = loader.construct_document(root)
-        except (OSError, UnicodeError) as error:
-            raise BadSetting(f'{path}: cannot be read: {error}') from None
         except yaml.YAMLError as error:
-            raise BadSetting(f'{path}: {" ".join(str(error).split())}') from None
+            line, problem = _no_yaml(error, text)
+            raise BadSetting(f'{path}, line {line}: {problem}') from None
         except RecursionError:
             raise BadSetting(f'{path}: nested too deeply') from None
-        except (ValueError, KeyError, AttributeError) as error:  # of a tag whose text does not fit
-            if isinstance(error, BadSetting):
-                raise
-            raise BadSetting(f'{path}: a value cannot be read: {error}') from None
 
     def problem(self, location: Location, text: str) -> BadSetting:
         """Return the error to raise about the setting at `location`."""
@@ -140,6 +147,21 @@ class SettingsFile:
                     raise BadSetting(f'{self.path}, line {key.start_mark.line + 1}: {text}')
                 self._lines[at] = key.start_mark.line + 1
                 self._note_lines(value, at)
+
+
+def _no_yaml(error: yaml.YAMLError, text: str) -> tuple[int, str]:
+    """Return the line in which a text stops being YAML, and why."""
+    if isinstance(error, yaml.reader.ReaderError):
+        character = f'the character U+{error.character:04X} has no place in YAML'
+        return text.count('\n', 0, error.position) + 1, character
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return 1, ' '.join(str(error).split())
+    problem = error.problem or ''
+    if error.context:
+        mark = error.context_mark
+        begun = f' that begins in line {mark.line + 1}' if mark else ''
+        problem = f'{error.context}{begun}: {problem}'
+    return error.problem_mark.line + 1, problem
 
 
 def _spelled(location: Sequence[str | int], text: str) -> str:

@@ -116,6 +116,10 @@ def test_a_name_finds_a_file_of_the_folder_and_a_path_any_file(tmp_path: Path) -
         ('a: &x [1, 2]\nb: *x\n', 'aliases'),  # a few lines of them make gigabytes
         ('title: a\nfree: &x\n  inside: *x', 'line 3: aliases'),  # it leads back to itself
         ('a: ' + '[' * 3000, 'nested too deeply'),
+        ('title: a\n\tb: 1\n', r'line 2: .*\\t'),
+        ('title: a\nb: [1\nc: 2\n', 'that begins in line 2: '),
+        ('title: a\nb: \x01\n', r'line 2: the character U\+0001'),
+        ('title: a\nb: 0b_\n', 'line 2: a value cannot be read'),
         (f'a: {"9" * 5000}\n', 'cannot be read'),
         ('a: !!int abc\n', 'cannot be read'),
         ('a: !!timestamp 2020-13-45\n', 'cannot be read'),
