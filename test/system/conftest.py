@@ -81,8 +81,13 @@ class Runner:
         self.shared_memory |= used
         return bool(used)
 
-    def shared_memory_left(self) -> set[str]:
-        """Return those that are still there, and that nobody else uses."""
+    def assert_no_shared_memory_is_left(self) -> None:
+        """Check that they are gone, but for those that somebody else uses."""
+        assert self.shared_memory
+        # Ports have numbers that others take next, and their end takes a moment, too.
+        wait_for(lambda: not self._shared_memory_left(), 'the end of all shared memory', 30.0)
+
+    def _shared_memory_left(self) -> set[str]:
         there = {name for name in self.shared_memory if any(Path('/dev/shm').glob(f'*{name}*'))}
         for process in Path('/proc').glob('[0-9]*'):
             there -= mapped(process)

@@ -156,13 +156,13 @@ def test_a_program_can_end_while_the_model_is_busy(leave: str) -> None:
 
 
 def test_a_question_it_cannot_take_is_a_typed_error(model: Embedded) -> None:
-    for question in (
-        replace(SHORT, prompt='a b c ' * 3000),
-        replace(SHORT, schema={'type': 'no such type'}),
+    for question, code in (
+        (replace(SHORT, prompt='a b c ' * 3000), 'context_full'),
+        (replace(SHORT, schema={'type': 'no such type'}), 'bad_request'),
     ):
         with pytest.raises(ProviderError) as error:
             model.complete(question)
-        assert error.value.code == 'bad_request'
+        assert error.value.code == code
 
 
 def test_a_file_that_is_no_model_is_a_typed_error(tmp_path: Path) -> None:

@@ -87,8 +87,7 @@ def test_the_recording_up_to_then_is_kept_apart(bereaved, episode):
 
 def test_no_shared_memory_is_left_by_those_that_were_killed(bereaved):
     (call,) = bereaved.calls
-    assert call.shared_memory
-    assert call.shared_memory_left() == set()
+    call.assert_no_shared_memory_is_left()
 
 
 # -- the runner itself
@@ -139,10 +138,9 @@ def test_nothing_outlives_a_killed_runner(interrupted):
     *_, killed, last = interrupted.calls
     assert killed.process.returncode == -signal.SIGKILL
     assert killed.processes() == {}
-    assert killed.shared_memory
     # What it left in shared memory is gone with the next run.
     assert last.process.returncode == 0
-    assert killed.shared_memory_left() == set()
+    killed.assert_no_shared_memory_is_left()
 
 
 def test_a_run_that_was_stopped_and_killed_ends_like_any_other(interrupted, fresh):

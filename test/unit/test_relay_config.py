@@ -115,8 +115,8 @@ FAULT = 'topics:\n  /a:\n    faults:\n      - kind: lag\n        lag_s: 1\n'
         ),
         ('topics: {/a: {faults: [7]}}', 1, 'faults[0]: Input should be a valid dictionary'),
         ('hold: {messages: 0}', 1, 'hold.messages: Input should be greater than or equal to 1'),
-        ('topics: {/a: *b}', None, 'line 1: aliases (*name) are not taken'),
-        ('topics: [', None, 'while parsing'),
+        ('topics: {/a: *b}', 1, 'aliases (*name) are not taken'),
+        ('topics: [', 1, 'while parsing'),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_key(
