@@ -5,7 +5,6 @@ travels there. Faults see serialised bytes and decide what travels on, and when.
 inside decode it, and say by `needs` which fields must be there.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, cast, get_args
@@ -169,6 +168,7 @@ def _same(passages: Sequence[Passage], parcel: Parcel, now_ns: int) -> bool:
 class TransitFault(Plugin):
     """Settings of a fault, in physical units."""
 
+    injector_type: ClassVar[type[TransitInjector]]  # set in each file, like `example`
     sides: ClassVar[tuple[Side, ...]] = SIDES  # where it can be
 
     side: Side | None = Field(
@@ -212,7 +212,6 @@ class TransitFault(Plugin):
             )
         return self.side
 
-    @abstractmethod
     def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> TransitInjector:
         """Return a fresh injector.
 
@@ -220,3 +219,4 @@ class TransitFault(Plugin):
         :param amounts: for everything else that is left to chance
         :param now_ns: when it is armed
         """
+        return self.injector_type(self, draws, amounts, now_ns)

@@ -22,10 +22,6 @@ class BurstLoss(TransitFault):
     loss_good: float = Field(0.0, ge=0, le=1, description='share lost while it is good [1]')
     loss_bad: float = Field(1.0, ge=0, le=1, description='share lost while it is bad [1]')
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'BurstLossInjector':
-        """Return an injector whose link is good."""
-        return BurstLossInjector(self, draws, amounts, now_ns)
-
 
 class BurstLossInjector(TransitInjector):
     """Remembers how the link is."""
@@ -56,4 +52,5 @@ class BurstLossInjector(TransitInjector):
         return bool(loses < (self.fault.loss_bad if self._bad else self.fault.loss_good))
 
 
+BurstLoss.injector_type = BurstLossInjector
 BurstLoss.example = BurstLoss(enter=0.2, leave=0.3)

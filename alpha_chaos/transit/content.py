@@ -55,10 +55,6 @@ class EditFault(PathFault):
         :raises AttributeError: if the message has no such field
         """
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> TransitInjector:
-        """Return an injector."""
-        return EditInjector(self, draws, amounts, now_ns)
-
 
 class EditInjector(TransitInjector):
     """Edits what is struck. What is not changed stays as it was serialised."""
@@ -72,6 +68,9 @@ class EditInjector(TransitInjector):
         if written:
             parcel = parcel.replaced(fields)
         return Strike((Passage(parcel, now_ns),), {'written': written})
+
+
+EditFault.injector_type = EditInjector
 
 
 class FieldFault(EditFault):

@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Literal
 
-from numpy.random import Generator
 from pydantic import Field
 
 from alpha_chaos.transit.base import (
@@ -28,10 +27,6 @@ class Delay(TransitFault):
         0.0, ge=0, le=YEAR_S, description='it is drawn evenly from `delay_s` ± this, never < 0 [s]'
     )
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'DelayInjector':
-        """Return an injector."""
-        return DelayInjector(self, draws, amounts, now_ns)
-
 
 class DelayInjector(TransitInjector):
     """Holds back what is struck."""
@@ -45,4 +40,5 @@ class DelayInjector(TransitInjector):
         return Strike((Passage(parcel, now_ns + to_ns(delay_s)),), {'delay_s': delay_s})
 
 
+Delay.injector_type = DelayInjector
 Delay.example = Delay(delay_s=0.25, spread_s=0.1)

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from numpy.random import Generator
-
 from alpha_chaos.transit.base import Parcel, Strike, TransitFault, TransitInjector
 
 
@@ -11,10 +9,6 @@ class Drop(TransitFault):
     """A message is lost with `probability`, whatever became of those before it."""
 
     kind: Literal['drop'] = 'drop'
-
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'DropInjector':
-        """Return an injector."""
-        return DropInjector(self, draws, amounts, now_ns)
 
 
 class DropInjector(TransitInjector):
@@ -25,4 +19,5 @@ class DropInjector(TransitInjector):
         return Strike(())
 
 
+Drop.injector_type = DropInjector
 Drop.example = Drop(probability=0.3)

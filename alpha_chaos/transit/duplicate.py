@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from numpy.random import Generator
 from pydantic import Field
 
 from alpha_chaos.transit.base import Parcel, Passage, Strike, TransitFault, TransitInjector
@@ -21,10 +20,6 @@ class Duplicate(TransitFault):
     # One request has one answer, and the caller of a copy is nobody.
     sides = ('message', 'feedback', 'status')
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'DuplicateInjector':
-        """Return an injector."""
-        return DuplicateInjector(self, draws, amounts, now_ns)
-
 
 class DuplicateInjector(TransitInjector):
     """Multiplies what is struck."""
@@ -41,4 +36,5 @@ class DuplicateInjector(TransitInjector):
         )
 
 
+Duplicate.injector_type = DuplicateInjector
 Duplicate.example = Duplicate(copies=2, after_s=0.05)

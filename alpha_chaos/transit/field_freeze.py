@@ -32,10 +32,6 @@ class FieldFreeze(PathFault):
         min_length=1, max_length=500, description='path: `pose.position.x`, `pose`, `ranges[*]`'
     )
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'FreezeInjector':
-        """Return an injector that has seen nothing."""
-        return FreezeInjector(self, draws, amounts, now_ns)
-
 
 class FreezeInjector(TransitInjector):
     """Remembers the values at the path, by element."""
@@ -87,4 +83,5 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+FieldFreeze.injector_type = FreezeInjector
 FieldFreeze.example = FieldFreeze(field='pose.position.x', probability=0.5)

@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Literal
 
-from numpy.random import Generator
 from pydantic import Field
 
 from alpha_chaos.transit.base import Parcel, Passage, Side, Strike, TransitFault, TransitInjector
@@ -24,12 +23,6 @@ class IgnoreCancel(TransitFault):
         description='what the client is told: `accepted`, which is not true, or `rejected`',
     )
 
-    def injector(
-        self, draws: Generator, amounts: Generator, now_ns: int
-    ) -> 'IgnoreCancelInjector':
-        """Return an injector."""
-        return IgnoreCancelInjector(self, draws, amounts, now_ns)
-
 
 class IgnoreCancelInjector(TransitInjector):
     """Answers in the server's place."""
@@ -46,4 +39,5 @@ class IgnoreCancelInjector(TransitInjector):
         return Strike((Passage(parcel, now_ns, answer),), {'claims': self.fault.claims})
 
 
+IgnoreCancel.injector_type = IgnoreCancelInjector
 IgnoreCancel.example = IgnoreCancel(claims='rejected')

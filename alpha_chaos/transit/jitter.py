@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from numpy.random import Generator
 from pydantic import Field
 
 from alpha_chaos.transit.base import Parcel, Passage, Strike, TransitFault, TransitInjector
@@ -14,10 +13,6 @@ class Jitter(TransitFault):
 
     kind: Literal['jitter'] = 'jitter'
     jitter_s: float = Field(ge=0, le=YEAR_S, description='longest delay [s]')
-
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'JitterInjector':
-        """Return an injector."""
-        return JitterInjector(self, draws, amounts, now_ns)
 
 
 class JitterInjector(TransitInjector):
@@ -31,4 +26,5 @@ class JitterInjector(TransitInjector):
         return Strike((Passage(parcel, now_ns + to_ns(lag_s)),), {'lag_s': lag_s})
 
 
+Jitter.injector_type = JitterInjector
 Jitter.example = Jitter(jitter_s=0.05)

@@ -25,10 +25,6 @@ class Lag(TransitFault):
         0.9, ge=0, lt=1, description='of one lag with the next, if they are correlated [1]'
     )
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'LagInjector':
-        """Return an injector whose link is empty."""
-        return LagInjector(self, draws, amounts, now_ns)
-
 
 class LagInjector(TransitInjector):
     """Remembers when its last message will leave, so that none overtakes it."""
@@ -69,4 +65,5 @@ class LagInjector(TransitInjector):
         return fault.lag_s + fault.spread_s * fresh
 
 
+Lag.injector_type = LagInjector
 Lag.example = Lag(lag_s=0.2, distribution='normal', spread_s=0.05)

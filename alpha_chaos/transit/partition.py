@@ -22,10 +22,6 @@ class Partition(TransitFault):
             raise ValueError('delivered when? `schedule` needs `for_s`')
         return self
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'PartitionInjector':
-        """Return an injector."""
-        return PartitionInjector(self, draws, amounts, now_ns)
-
 
 class PartitionInjector(TransitInjector):
     """Remembers the draw of the present window."""
@@ -54,4 +50,5 @@ class PartitionInjector(TransitInjector):
         return Strike((Passage(parcel, ends_ns),))
 
 
+Partition.injector_type = PartitionInjector
 Partition.example = Partition(probability=0.5)

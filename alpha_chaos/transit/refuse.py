@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Literal
 
-from numpy.random import Generator
 from pydantic import Field, JsonValue
 
 from alpha_chaos.faults.base import Fields
@@ -27,10 +26,6 @@ class Refuse(TransitFault):
         """The values in the response."""
         return self.answer
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'RefuseInjector':
-        """Return an injector."""
-        return RefuseInjector(self, draws, amounts, now_ns)
-
 
 class RefuseInjector(TransitInjector):
     """Answers in the server's place."""
@@ -44,4 +39,5 @@ class RefuseInjector(TransitInjector):
         return Strike((Passage(parcel, now_ns, answer),))
 
 
+Refuse.injector_type = RefuseInjector
 Refuse.example = Refuse()

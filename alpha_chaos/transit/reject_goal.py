@@ -2,8 +2,6 @@
 
 from typing import ClassVar, Literal
 
-from numpy.random import Generator
-
 from alpha_chaos.transit.base import Parcel, Passage, Side, Strike, TransitFault, TransitInjector
 
 
@@ -14,10 +12,6 @@ class RejectGoal(TransitFault):
 
     kind: Literal['reject_goal'] = 'reject_goal'
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'RejectGoalInjector':
-        """Return an injector."""
-        return RejectGoalInjector(self, draws, amounts, now_ns)
-
 
 class RejectGoalInjector(TransitInjector):
     """Answers in the server's place."""
@@ -27,4 +21,5 @@ class RejectGoalInjector(TransitInjector):
         return Strike((Passage(parcel, now_ns, parcel.blank_answer()),))
 
 
+RejectGoal.injector_type = RejectGoalInjector
 RejectGoal.example = RejectGoal()

@@ -20,10 +20,6 @@ class Reorder(TransitFault):
         1.0, gt=0, le=YEAR_S, description='it waits no longer, however few have come [s]'
     )
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'ReorderInjector':
-        """Return an injector that keeps nothing back."""
-        return ReorderInjector(self, draws, amounts, now_ns)
-
 
 class ReorderInjector(TransitInjector):
     """Keeps back what was struck until it was overtaken, `depth` messages at most."""
@@ -84,4 +80,5 @@ class ReorderInjector(TransitInjector):
         return freed
 
 
+Reorder.injector_type = ReorderInjector
 Reorder.example = Reorder(depth=2, hold_s=0.4)

@@ -32,12 +32,6 @@ class StaleResponse(TransitFault):
         1, ge=1, le=100, description='how many answers earlier it was given [1]'
     )
 
-    def injector(
-        self, draws: Generator, amounts: Generator, now_ns: int
-    ) -> 'StaleResponseInjector':
-        """Return an injector that knows no answer."""
-        return StaleResponseInjector(self, draws, amounts, now_ns)
-
 
 class StaleResponseInjector(TransitInjector):
     """Remembers what the server has answered lately."""
@@ -62,4 +56,5 @@ class StaleResponseInjector(TransitInjector):
         return super().spare(parcel, now_ns)
 
 
+StaleResponse.injector_type = StaleResponseInjector
 StaleResponse.example = StaleResponse()

@@ -17,10 +17,6 @@ class Stuck(TransitFault):
 
     kind: Literal['stuck'] = 'stuck'
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'StuckInjector':
-        """Return an injector that has seen nothing."""
-        return StuckInjector(self, draws, amounts, now_ns)
-
 
 class StuckInjector(TransitInjector):
     """Remembers the last message that it has spared."""
@@ -42,4 +38,5 @@ class StuckInjector(TransitInjector):
         return (Passage(parcel, now_ns),)
 
 
+Stuck.injector_type = StuckInjector
 Stuck.example = Stuck(probability=0.5)

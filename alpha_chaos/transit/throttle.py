@@ -16,10 +16,6 @@ class Throttle(TransitFault):
     kind: Literal['throttle'] = 'throttle'
     rate_hz: float = Field(gt=1e-6, le=1e6, description='messages that pass a second [Hz]')
 
-    def injector(self, draws: Generator, amounts: Generator, now_ns: int) -> 'ThrottleInjector':
-        """Return an injector; the first message passes."""
-        return ThrottleInjector(self, draws, amounts, now_ns)
-
 
 class ThrottleInjector(TransitInjector):
     """Remembers when the next message may pass."""
@@ -49,4 +45,5 @@ class ThrottleInjector(TransitInjector):
         return (Passage(parcel, now_ns),)
 
 
+Throttle.injector_type = ThrottleInjector
 Throttle.example = Throttle(rate_hz=4.0)

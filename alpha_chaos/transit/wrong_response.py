@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Literal
 
-from numpy.random import Generator
 from pydantic import Field, JsonValue
 
 from alpha_chaos.transit.base import (
@@ -40,12 +39,6 @@ class WrongResponse(TransitFault):
         """The new values."""
         return self.values
 
-    def injector(
-        self, draws: Generator, amounts: Generator, now_ns: int
-    ) -> 'WrongResponseInjector':
-        """Return an injector."""
-        return WrongResponseInjector(self, draws, amounts, now_ns)
-
 
 class WrongResponseInjector(TransitInjector):
     """Rewrites what is struck."""
@@ -59,4 +52,5 @@ class WrongResponseInjector(TransitInjector):
         return Strike((Passage(parcel.replaced(fields), now_ns),))
 
 
+WrongResponse.injector_type = WrongResponseInjector
 WrongResponse.example = WrongResponse(values={'number': -1})
