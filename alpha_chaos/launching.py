@@ -135,6 +135,16 @@ def _choices(kind: Any, default: str) -> list[str] | None:
     return [_choice(False), _choice(True)] if bool in kinds else None
 
 
+def _switch(name: str, description: str) -> DeclareLaunchArgument:
+    """Return an argument that is off unless it is asked for."""
+    return DeclareLaunchArgument(
+        name,
+        default_value=_choice(False),
+        description=description,
+        choices=[_choice(False), _choice(True)],
+    )
+
+
 def _choice(value: bool | Enum) -> str:
     return str(value.value) if isinstance(value, Enum) else str(value).lower()
 
@@ -273,23 +283,15 @@ def relay_arguments() -> list[DeclareLaunchArgument]:
             default_value='example',
             description='Relay file: a name from config/relay, or the path of a .yaml file.',
         ),
-        DeclareLaunchArgument(
-            'enable_injection',
-            default_value=_choice(False),
-            description='Faults may be armed. Without it everything passes as it came.',
-            choices=[_choice(False), _choice(True)],
+        _switch(
+            'enable_injection', 'Faults may be armed. Without it everything passes as it came.'
         ),
         DeclareLaunchArgument(
             'allow',
             default_value='',
             description="Routes that faults may touch, with commas between; empty: the file's.",
         ),
-        DeclareLaunchArgument(
-            'use_sim_time',
-            default_value=_choice(False),
-            description='Delays and schedules go by /clock.',
-            choices=[_choice(False), _choice(True)],
-        ),
+        _switch('use_sim_time', 'Delays and schedules go by /clock.'),
     ]
 
 

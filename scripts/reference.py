@@ -25,6 +25,7 @@ from alpha_chaos.bag.writer import BagWriter
 from alpha_chaos.graph import EXECUTABLES, PLANNERS, RELAY, NodeSpec, episode_graph
 from alpha_chaos.nodes import joint_trajectory_driver_node, qos
 from alpha_chaos.nodes.interfaces import load
+from alpha_chaos.nodes.participant import destroy_all
 from alpha_chaos.run.domains import Domains
 from alpha_chaos.run.processes import environment, make_node
 
@@ -156,9 +157,7 @@ def _section(subject: Subject) -> str:
         lines += _table(('parameter', 'type', 'default', 'range', 'meaning'), _parameters(node))
         return '\n'.join(lines)
     finally:
-        for waitable in tuple(node.waitables):  # actions, which destroy_node forgets
-            waitable.destroy()
-        node.destroy_node()
+        destroy_all([node])
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -3,7 +3,7 @@
 `make reference` calls this.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
@@ -61,18 +61,19 @@ def page() -> str:
 def _parts() -> Iterator[str]:
     yield from _sections(SECTIONS)
     known = transit_faults()
-    links = ' · '.join(f'[`{kind}`](#{kind})' for kind in sorted(known))
-    yield f'## Every fault\n\n{links}\n'
+    yield _links('Every fault', known)
     yield _table(TransitFault, EVERY_FAULT)
-    for kind in sorted(known):
-        yield _fault(kind, known[kind])
+    yield from (_fault(kind, known[kind]) for kind in sorted(known))
     yield from _sections(STEADY_STATE)
     watched = probes()
-    links = ' · '.join(f'[`{kind}`](#{kind})' for kind in sorted(watched))
-    yield f'## Every probe\n\n{links}\n'
+    yield _links('Every probe', watched)
     yield _table(Probe, EVERY_PROBE)
-    for kind in sorted(watched):
-        yield _probe(kind, watched[kind])
+    yield from (_probe(kind, watched[kind]) for kind in sorted(watched))
+
+
+def _links(title: str, plugins: Iterable[str]) -> str:
+    links = ' · '.join(f'[`{kind}`](#{kind})' for kind in sorted(plugins))
+    return f'## {title}\n\n{links}\n'
 
 
 def _sections(sections: tuple[tuple[str, type[BaseModel]], ...]) -> Iterator[str]:

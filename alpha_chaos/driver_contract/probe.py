@@ -26,6 +26,7 @@ from alpha_chaos.experiment import Episode, Experiment
 from alpha_chaos.msg import ObjectStates, StepState, WorldDescription
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.clock import to_nanoseconds, to_time
+from alpha_chaos.nodes.participant import destroy_all
 from alpha_chaos.plugins import BadSetting, unknown
 from alpha_chaos.srv import Advance, AwaitCount, Finish, Reset
 from alpha_chaos.workspace import WORKSPACE, Box
@@ -450,13 +451,10 @@ class Probe:
 
     def close(self) -> None:
         """Leave nothing behind."""
-        for client in (getattr(self, 'arm', None), getattr(self, 'gripper', None)):
-            if client is not None:
-                client.destroy()
-        for node in (getattr(self, 'node', None), self._finder):
-            if node is not None:
-                self.executor.remove_node(node)
-                node.destroy_node()
+        nodes = [node for node in (getattr(self, 'node', None), self._finder) if node is not None]
+        for node in nodes:
+            self.executor.remove_node(node)
+        destroy_all(nodes)
         rclpy.shutdown(context=self.context)
 
 

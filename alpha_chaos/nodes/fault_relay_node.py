@@ -39,13 +39,15 @@ from alpha_chaos.ledger import entry_of
 from alpha_chaos.msg import Exchange, FaultEvent
 from alpha_chaos.nodes.clock import latest_stamp, peek_nanoseconds, to_seconds, to_time
 from alpha_chaos.nodes.episode_node import EpisodeNode, EpisodeParams, Outlet
+from alpha_chaos.nodes.fault_control import FaultControl, Listed
 from alpha_chaos.nodes.flow import Flow, Respond, Wait, deferred_service
 from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals, refusal
 from alpha_chaos.nodes.interfaces import as_json, begins_with_stamp, full_name, load
+from alpha_chaos.nodes.participant import destroy_all
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
-from alpha_chaos.plugins import BadSetting, from_json, parse
-from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, Reset, ResetFaults
+from alpha_chaos.plugins import BadSetting, parse
+from alpha_chaos.srv import Reset
 
 CONSUMER = 'consumer'
 _FOLDERS = {'topic': 'msg', 'service': 'srv', 'action': 'action'}  # of interfaces, by route kind
@@ -125,8 +127,7 @@ class FaultRelayNode(EpisodeNode):
         super().__init__('fault_relay', **options)
         self._events = self.outlet(FaultEvent, 'fault_events')
         self._exchanges = self.outlet(Exchange, 'exchanges')
-        self._armed: list[Armed] = []
-        self._ids = 0
+        self._armed: list[Armed] = []  # by id; also what was removed
         self._kinds: dict[str, int] = {}  # armed since the reset, by kind
         self._ledger: list[dict[str, Any]] = []
         self._traffic: dict[str, Traffic] = {}
@@ -134,10 +135,7 @@ class FaultRelayNode(EpisodeNode):
         self._handling = Delays()  # of whatever passes: what the relay itself costs
         for entry in self.params.routes:
             self._open(_parse_route(entry))
-        self.create_service(AddFault, '~/add_fault', self._on_add)
-        self.create_service(RemoveFault, '~/remove_fault', self._on_remove)
-        self.create_service(ListFaults, '~/list_faults', self._on_list)
-        self.create_service(ResetFaults, '~/reset_faults', self._on_reset_faults)
+        FaultControl(self, self._add_fault, self._remove_fault, self._listed, self._remove_all)
 
     def check(self) -> None:
         """Wait for whoever serves what is routed."""
@@ -152,7 +150,7 @@ class FaultRelayNode(EpisodeNode):
         for traffic in self._traffic.values():
             traffic.sequence, traffic.last, traffic.passed_on = 0, None, b''
             traffic.goals.clear()
-        self._armed, self._ids, self._kinds, self._ledger = [], 0, {}, []
+        self._armed, self._kinds, self._ledger = [], {}, []
         for settings in episode.faults:
             self._arm(parse(faults(), settings, 'fault'))
 
@@ -412,9 +410,8 @@ class FaultRelayNode(EpisodeNode):
             raise BadSetting('no attempt has begun: call ~/reset first')
         same = self._kinds.get(fault.kind, 0)
         draws = generator(self.episode.draws, self.episode.seed, fault.kind, same)
-        armed = Armed(self._ids, fault, fault.injector(draws))
+        armed = Armed(len(self._armed), fault, fault.injector(draws))
         self._kinds[fault.kind] = same + 1
-        self._ids += 1
         self._armed.append(armed)
         return armed
 
@@ -513,43 +510,26 @@ class FaultRelayNode(EpisodeNode):
     def _active(self) -> list[Armed]:
         return [armed for armed in self._armed if armed.active]
 
-    def _on_add(self, request: AddFault.Request, response: AddFault.Response) -> AddFault.Response:
-        try:
-            settings = from_json(request.fault, 'fault')
-            response.id = self._arm(parse(faults(), settings, 'fault')).id
-            response.ok = True
-        except BadSetting as error:
-            response.message = str(error)
-        return response
+    def _add_fault(self, settings: dict[str, Any]) -> int:
+        return self._arm(parse(faults(), settings, 'fault')).id
 
-    def _on_remove(
-        self, request: RemoveFault.Request, response: RemoveFault.Response
-    ) -> RemoveFault.Response:
-        active = self._active()
-        for armed in active:
-            if armed.id == request.id:
-                armed.active = False
-                response.ok = True
-                return response
-        response.message = f'no fault {request.id}; armed: {_ids(active) or "none"}'
-        return response
+    def _remove_fault(self, handle: int) -> None:
+        self._armed[handle].active = False
 
-    def _on_list(
-        self, _: ListFaults.Request, response: ListFaults.Response
-    ) -> ListFaults.Response:
-        response.ids = [armed.id for armed in self._active()]
-        response.faults = [armed.fault.model_dump_json() for armed in self._active()]
-        response.decided = [armed.injector.decided for armed in self._active()]
-        response.struck = [armed.injector.struck for armed in self._active()]
-        return response
+    def _listed(self) -> list[Listed]:
+        return [
+            Listed(
+                armed.id,
+                armed.fault.model_dump_json(),
+                armed.injector.decided,
+                armed.injector.struck,
+            )
+            for armed in self._active()
+        ]
 
-    def _on_reset_faults(
-        self, _: ResetFaults.Request, response: ResetFaults.Response
-    ) -> ResetFaults.Response:
-        for armed in self._active():
+    def _remove_all(self) -> None:
+        for armed in self._armed:
             armed.active = False
-        response.ok = True
-        return response
 
 
 def _parse_route(entry: str) -> Route:
@@ -573,16 +553,12 @@ def _text(kind: Any, data: bytes) -> str:
         return data.hex()
 
 
-def _ids(armed: Iterable[Armed]) -> str:
-    return ', '.join(str(one.id) for one in armed)
-
-
 def make_relay(**options: Any) -> Node:
     """Return this node; the one for other people's graphs, if it is given a file with `config`."""
     asked = Node('fault_relay', start_parameter_services=False, enable_rosout=False, **options)
     anything = ParameterDescriptor(dynamic_typing=True)  # whoever takes it says what is wrong
     config = asked.declare_parameter('config', '', anything).value
-    asked.destroy_node()
+    destroy_all([asked])
     return TransitRelayNode(**options) if config else FaultRelayNode(**options)
 
 

@@ -16,6 +16,7 @@ from rclpy.utilities import remove_ros_args
 
 from alpha_chaos.nodes.endpoints import warn_of_unused
 from alpha_chaos.nodes.params import usage
+from alpha_chaos.nodes.participant import destroy_all, made_or_let_go
 from alpha_chaos.nodes.stop import StopSignals
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run.parent import end_with_parent
@@ -70,7 +71,7 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
             for make in makers:
                 # What is interrupted in here can hang when it goes (rclpy 7.1.6): a node half made
                 # in its DDS participant, an executor in its destructor.
-                with signals.held():
+                with signals.held(), made_or_let_go():
                     nodes.append(make())
                     warn_of_unused(nodes[-1])
                     executor.add_node(nodes[-1])
@@ -78,9 +79,7 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
             return _refuse(error)
         stopped = signals.wake(executor)
         ended = next((node.exit_code for node in nodes if hasattr(node, 'exit_code')), Future())
-        # Also without the event: of some six hundred nodes that were told to stop, on a busy
-        # machine, two went on until they were killed.
-        while not (ended.done() or stopped.done() or signals.came):
+        while not (ended.done() or stopped.done()):
             # With a time limit: without one EventsExecutor never wakes up; and event by event:
             # spin_until_future_complete leaves some for its next turn (rclpy 7.1.6 wheels).
             executor.spin_once(timeout_sec=0.2)
@@ -89,10 +88,7 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
         return 0
     finally:
         signals.ignore()
-        for node in nodes:
-            for waitable in tuple(node.waitables):  # actions, which destroy_node forgets
-                waitable.destroy()  # type: ignore[attr-defined]
-            node.destroy_node()
+        destroy_all(nodes)
         rclpy.try_shutdown()
 
 

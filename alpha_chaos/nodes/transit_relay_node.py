@@ -22,14 +22,14 @@ from alpha_chaos.faults.draws import generator
 from alpha_chaos.health import Condition, Delays, Level, Rates
 from alpha_chaos.msg import FaultEvent
 from alpha_chaos.nodes.diagnostics import Diagnostics, WatchedParams
+from alpha_chaos.nodes.fault_control import FaultControl, Listed
 from alpha_chaos.nodes.message_fields import check_field, check_values
 from alpha_chaos.nodes.mirrored_qos import DEPTH
 from alpha_chaos.nodes.params import declare
 from alpha_chaos.nodes.relay_clock import STEADY, RelayClock
 from alpha_chaos.nodes.relay_lane import Lane
 from alpha_chaos.nodes.relay_legs import Ear, OpenRoute
-from alpha_chaos.plugins import BadSetting, from_json, unknown
-from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
+from alpha_chaos.plugins import BadSetting, unknown
 from alpha_chaos.transit.base import TransitFault
 from alpha_chaos.transit.config import Qos, RelayConfig, Route, clash, find_relay_file, parse_fault
 from alpha_chaos.transit.stack import Verdict
@@ -95,10 +95,7 @@ class TransitRelayNode(Node):
                     self._arm(self.routes[route.name], fault)
                 except BadSetting as error:
                     self.problem(route.name, str(error))
-        self.create_service(AddFault, '~/add_fault', self._on_add)
-        self.create_service(RemoveFault, '~/remove_fault', self._on_remove)
-        self.create_service(ListFaults, '~/list_faults', self._on_list)
-        self.create_service(ResetFaults, '~/reset_faults', self._on_reset)
+        FaultControl(self, self._add_fault, self._remove_fault, self._listed, self._remove_all)
         injection = 'on' if self.params.enable_injection else 'off'
         self.get_logger().info(
             f'relays {", ".join(names) or "nothing"}; injection is {injection}, '
@@ -310,48 +307,25 @@ class TransitRelayNode(Node):
 
     # -- fault control while running
 
-    def _on_add(self, request: AddFault.Request, response: AddFault.Response) -> AddFault.Response:
-        try:
-            settings = from_json(request.fault, 'fault')
-            name = settings.pop('route', None)
-            if not isinstance(name, str) or name not in self.routes:
-                raise BadSetting(unknown('route', name, self.routes))
-            route = self.routes[name]
-            response.id = self._arm(route, parse_fault(settings, route.route.kind)).id
-            response.ok = True
-        except BadSetting as error:
-            response.message = str(error)
-        return response
+    def _add_fault(self, settings: dict[str, Any]) -> int:
+        name = settings.pop('route', None)
+        if not isinstance(name, str) or name not in self.routes:
+            raise BadSetting(unknown('route', name, self.routes))
+        route = self.routes[name]
+        return self._arm(route, parse_fault(settings, route.route.kind)).id
 
-    def _on_remove(
-        self, request: RemoveFault.Request, response: RemoveFault.Response
-    ) -> RemoveFault.Response:
-        for armed in self._armed:
-            if armed.id == request.id:
-                self._disarm(armed)
-                response.ok = True
-                return response
-        ids = ', '.join(str(armed.id) for armed in self._armed)
-        response.message = f'no fault {request.id}; armed: {ids or "none"}'
-        return response
+    def _remove_fault(self, handle: int) -> None:
+        self._disarm(next(armed for armed in self._armed if armed.id == handle))
 
-    def _on_list(
-        self, _: ListFaults.Request, response: ListFaults.Response
-    ) -> ListFaults.Response:
-        response.ids = [armed.id for armed in self._armed]
-        response.faults = [
-            json.dumps({'route': armed.route, **armed.fault.model_dump(mode='json')})
-            for armed in self._armed
-        ]
+    def _listed(self) -> list[Listed]:
+        listed = []
         for armed in self._armed:
+            settings = {'route': armed.route, **armed.fault.model_dump(mode='json')}
             decided, struck = armed.lane.stack.tally(armed.id)
-            response.decided.append(decided)
-            response.struck.append(struck)
-        return response
+            listed.append(Listed(armed.id, json.dumps(settings), decided, struck))
+        return listed
 
-    def _on_reset(
-        self, _: ResetFaults.Request, response: ResetFaults.Response
-    ) -> ResetFaults.Response:
+    def _remove_all(self) -> None:
         lost = sum(lane.stack.clear() for lane in self._struck())
         self._armed.clear()
         self._kinds.clear()
@@ -361,5 +335,3 @@ class TransitRelayNode(Node):
         self._stop_listening()
         self.held()
         self.get_logger().info(f'reset: no fault is armed, {lost} held messages are lost')
-        response.ok = True
-        return response

@@ -32,6 +32,8 @@ def look(quiet_s: float) -> tuple[list[str], list[Wire]]:
     os.environ.update(users_environment())
     import rclpy
 
+    from alpha_chaos.nodes.participant import destroy_all
+
     rclpy.init(args=[])
     try:
         observer = rclpy.create_node('_graph', start_parameter_services=False, enable_rosout=False)
@@ -43,7 +45,7 @@ def look(quiet_s: float) -> tuple[list[str], list[Wire]]:
             seen = names, sorted(set(wires(observer, names)))
             if seen != found:
                 found, changed_s = seen, time.monotonic()
-        observer.destroy_node()
+        destroy_all([observer])
     finally:
         rclpy.try_shutdown()
     if not found[0]:

@@ -128,6 +128,7 @@ def _conduct(
     from rclpy.experimental import EventsExecutor
     from rclpy.signals import SignalHandlerOptions
 
+    from alpha_chaos.nodes.participant import destroy_all
     from alpha_chaos.nodes.steady_state_node import SteadyStateNode
     from alpha_chaos.nodes.stop import StopSignals
 
@@ -159,7 +160,7 @@ def _conduct(
     finally:
         signals.ignore()
         if node is not None:
-            node.destroy_node()
+            destroy_all([node])
         rclpy.try_shutdown()
 
 

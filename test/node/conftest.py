@@ -20,6 +20,7 @@ from rclpy.parameter import Parameter
 from alpha_chaos.experiment import Episode, Experiment
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.interfaces import load
+from alpha_chaos.nodes.participant import destroy_all
 from alpha_chaos.run.domains import Domains
 from alpha_chaos.run.processes import environment
 from alpha_chaos.srv import Finish, Reset
@@ -174,12 +175,11 @@ class Stage:
 
     def close(self) -> None:
         """Leave nothing behind."""
-        for client in self._clients.values():
-            if isinstance(client, ActionClient):
-                client.destroy()
         self._clients.clear()
-        for node in reversed(tuple(self.nodes)):
-            self.remove(node)
+        for node in self.nodes:
+            self.executor.remove_node(node)
+        destroy_all(reversed(self.nodes))
+        self.nodes.clear()
         del self.executor
         rclpy.shutdown(context=self.context)
         gc.collect()

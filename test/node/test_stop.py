@@ -34,30 +34,6 @@ def test_a_signal_whose_exception_was_swallowed_is_not_lost():
     assert done.stdout == 'stopped\n'
 
 
-LOST = """
-import os, signal, threading
-import rclpy
-from rclpy.node import Node
-from alpha_chaos.nodes import spin
-from alpha_chaos.nodes.stop import StopSignals
-
-def wake(signals, executor):  # as if the executor had lost what woke it
-    signals._raises = False
-    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGTERM]).start()
-    return rclpy.task.Future()
-
-StopSignals.wake = wake
-print(spin.run_all([lambda: Node('waits')], ['node']))
-"""
-
-
-def test_a_node_stops_though_the_executor_has_lost_the_event():
-    done = subprocess.run(
-        [sys.executable, '-c', LOST], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout == '0\n', done.stderr
-
-
 IMPORTING = """
 import os, signal, sys
 from alpha_chaos import cli

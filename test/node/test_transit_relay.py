@@ -22,6 +22,7 @@ from alpha_chaos import catalogues
 from alpha_chaos.msg import FaultEvent
 from alpha_chaos.nodes.clock import to_nanoseconds, to_time
 from alpha_chaos.nodes.fault_relay_node import FaultRelayNode, make_relay
+from alpha_chaos.nodes.participant import destroy_all
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
@@ -104,7 +105,7 @@ def elsewhere(stage):
     rclpy.init(args=[], context=context, domain_id=stage.context.get_domain_id())
     node = rclpy.create_node('elsewhere', context=context)
     yield node
-    node.destroy_node()
+    destroy_all([node])
     rclpy.shutdown(context=context)
     context.destroy()
 
