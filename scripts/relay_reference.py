@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from alpha_chaos.catalogues import probes, transit_faults
 from alpha_chaos.probes.base import Probe
-from alpha_chaos.steady_state import SteadyStateFile, StepFile
+from alpha_chaos.probes.config import SteadyStateFile, StepFile
 from alpha_chaos.transit.base import SIDES_OF, TransitFault
 from alpha_chaos.transit.config import ActionFile, Qos, RelayFile, ServiceFile, TopicFile
 from alpha_chaos.transit.schedule import Condition, Schedule

@@ -17,11 +17,20 @@ from alpha_chaos.nodes.relay_clock import STEADY
 from alpha_chaos.nodes.relay_legs import Ear
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.probes.base import ServiceSource, TopicSource, Watch
+from alpha_chaos.probes.config import SteadyState
+from alpha_chaos.probes.trial import (
+    Armed,
+    Look,
+    Orphan,
+    Outcome,
+    Refused,
+    RelayLost,
+    Settings,
+    Trial,
+)
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault
-from alpha_chaos.steady_state import SteadyState
 from alpha_chaos.transit.config import Qos
 from alpha_chaos.transit.content import fill
-from alpha_chaos.trial import Armed, Look, Orphan, Outcome, Refused, RelayLost, Settings, Trial
 
 MEET_S = 10.0  # in which a relay that is there is found; DDS takes 3 s now and then
 ANSWER_S = 2.0  # in which it answers from then on

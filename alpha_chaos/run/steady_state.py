@@ -16,11 +16,11 @@ from alpha_chaos.closing import Closing
 from alpha_chaos.jsonl import Appender
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.probes.base import PHASES
+from alpha_chaos.probes.config import SteadyState
+from alpha_chaos.probes.trial import Orphan, Outcome
 from alpha_chaos.report.wording import NOTHING, shown
 from alpha_chaos.run.processes import users_environment
-from alpha_chaos.steady_state import SteadyState
 from alpha_chaos.transit.config import find_relay_file
-from alpha_chaos.trial import Orphan, Outcome
 
 HELD, UNKNOWN, DEVIATED, INTERRUPTED = 0, 3, 4, 130
 FILE = 'steady_state.jsonl'

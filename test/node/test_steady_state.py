@@ -20,8 +20,8 @@ from alpha_chaos.msg import SafetyEvent
 from alpha_chaos.nodes import steady_state_node
 from alpha_chaos.nodes.steady_state_node import SteadyStateNode
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
+from alpha_chaos.probes.config import SteadyState
 from alpha_chaos.srv import AddFault, ListFaults
-from alpha_chaos.steady_state import SteadyState
 
 # 50 Hz are sent, and one message in half a second is enough: a machine may be busy.
 FILE = """\

@@ -13,7 +13,7 @@ from alpha_chaos.faults.base import Fields
 from alpha_chaos.plugins import BadSetting, parse
 from alpha_chaos.probes.base import GraphSource, Probe, ServiceSource, TopicSource
 
-FRAME = {'__init__', 'base'}  # files of the package that are no probes
+FRAME = {'__init__', 'base', 'config', 'trial'}  # files of the package that are no probes
 
 
 @pytest.fixture(params=kinds(alpha_chaos.probes, FRAME))

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from alpha_chaos.jsonl import seal
 from alpha_chaos.plugins import BadSetting
+from alpha_chaos.probes.config import SteadyState, SteadyStateFile, StepFile
 from alpha_chaos.probes.topic_rate import TopicRate
+from alpha_chaos.probes.trial import Orphan
 from alpha_chaos.resources import config_folder
 from alpha_chaos.run.steady_state import Journal, steady_state
-from alpha_chaos.steady_state import SteadyState, SteadyStateFile, StepFile
-from alpha_chaos.trial import Orphan
 
 GOOD = """\
 topics:

@@ -4,10 +4,10 @@ import pytest
 from trial_double import DROP, Graph, conduct, settings
 
 from alpha_chaos.probes.base import Finding, Probe, TopicSource, Watch
+from alpha_chaos.probes.config import Step
 from alpha_chaos.probes.node_alive import NodeAlive
 from alpha_chaos.probes.topic_rate import TopicRate
-from alpha_chaos.steady_state import Step
-from alpha_chaos.trial import Armed, Orphan, Refused
+from alpha_chaos.probes.trial import Armed, Orphan, Refused
 
 RATE = TopicRate(topic='scan', min_hz=8.0, window_s=0.5)
 ALIVE = NodeAlive(node='/talker')

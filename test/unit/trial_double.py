@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from alpha_chaos.probes.base import Watch
-from alpha_chaos.steady_state import SteadyState, Step
-from alpha_chaos.trial import Armed, Look, Outcome, RelayLost, Trial
+from alpha_chaos.probes.config import SteadyState, Step
+from alpha_chaos.probes.trial import Armed, Look, Outcome, RelayLost, Trial
 
 DROP = {'route': 'scan', 'kind': 'drop', 'probability': 1.0}
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from pydantic import JsonValue
 
 from alpha_chaos.probes.base import Finding, Phase, Verdict, Watch
-from alpha_chaos.steady_state import SteadyState, Step
+from alpha_chaos.probes.config import SteadyState, Step
 
 LOOK_S = 0.1  # between two looks at the graph
 ASK_S = 1.0  # between two looks whether the relay still has the faults
