@@ -96,7 +96,7 @@ def page() -> str:
     rclpy.init(args=['--ros-args', '--log-level', 'fatal'])
     try:
         with tempfile.TemporaryDirectory() as folder:
-            parts = [_section(subject) for subject in _subjects(Path(folder))]
+            parts = [_section(subject) for subject in subjects(Path(folder))]
     finally:
         rclpy.shutdown()
         domains.close()
@@ -104,7 +104,11 @@ def page() -> str:
     return '\n'.join([PREAMBLE, links, '', *parts, _interfaces()])
 
 
-def _subjects(folder: Path) -> Iterator[Subject]:
+def subjects(folder: Path) -> Iterator[Subject]:
+    """Return what makes each node.
+
+    :param folder: an empty one, for the files that nodes are given
+    """
     bag = BagWriter(folder / 'bag')
     bag.add_topic('/recorded', 'std_msgs/msg/String')
     bag.write('/recorded', 0, b'\0\1\0\0\1\0\0\0\0')

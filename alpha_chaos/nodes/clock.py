@@ -24,11 +24,14 @@ def to_nanoseconds(stamp: Time) -> int:
     return int(stamp.sec) * 10**9 + int(stamp.nanosec)
 
 
-def peek_nanoseconds(serialised: bytes) -> int:
+def peek_nanoseconds(serialised: bytes) -> int | None:
     """Return the stamp [ns] of a serialised message whose first field is a stamp or a header.
 
-    The serialisation is little-endian CDR: 4 bytes of encapsulation, then the fields.
+    The serialisation is little-endian CDR: 4 bytes of encapsulation, then the fields. None for
+    bytes that are too few to be such a message.
     """
+    if len(serialised) < 4 + _STAMP.size:
+        return None
     seconds, nanoseconds = _STAMP.unpack_from(serialised, 4)
     return int(seconds) * 10**9 + int(nanoseconds)
 

@@ -179,9 +179,9 @@ class FaultRelayNode(EpisodeNode):
         }
         for name, traffic in self._traffic.items():
             values[f'{name} passed'] = traffic.sequence
-            if traffic.stamped and traffic.passed_on:
-                age_ns = traffic.newest_ns - peek_nanoseconds(traffic.passed_on)
-                values[f'{name} age [s]'] = age_ns * 1e-9
+            passed_on_ns = peek_nanoseconds(traffic.passed_on)
+            if traffic.stamped and passed_on_ns is not None:
+                values[f'{name} age [s]'] = (traffic.newest_ns - passed_on_ns) * 1e-9
         yield Condition('latency', values=values)
         active = self._active()
         yield Condition(
@@ -229,9 +229,9 @@ class FaultRelayNode(EpisodeNode):
         began_s = time.perf_counter()
         traffic.sequence += 1
         stamp = self.now
-        if traffic.stamped:
-            traffic.newest_ns = peek_nanoseconds(data)
-            stamp = to_time(traffic.newest_ns * 1e-9)
+        if traffic.stamped and (made_ns := peek_nanoseconds(data)) is not None:
+            traffic.newest_ns = made_ns
+            stamp = to_time(made_ns * 1e-9)
         samples = [Sample(data, to_seconds(stamp), traffic.sequence, traffic.codec)]
         for armed in self._on(traffic.route.name):
             out: list[Sample] = []

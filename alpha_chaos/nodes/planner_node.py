@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import ValidationError
+
 from alpha_chaos.catalogues import planners
 from alpha_chaos.experiment import Episode
 from alpha_chaos.nodes.convert import (
@@ -18,7 +20,7 @@ from alpha_chaos.nodes.convert import (
 from alpha_chaos.nodes.episode_node import EpisodeNode
 from alpha_chaos.nodes.flow import Respond, deferred_service
 from alpha_chaos.planners.base import Complete, PlanReply, PlanRequest
-from alpha_chaos.plugins import parse
+from alpha_chaos.plugins import explain, parse
 from alpha_chaos.printable import printable
 from alpha_chaos.srv import Plan, Reset
 
@@ -47,17 +49,13 @@ class PlannerNode(EpisodeNode):
             )
             respond(response)
             return
-        scene = request.scene
-        asked = PlanRequest(
-            block=request.block,
-            zone=vector(request.zone),
-            success_radius=request.success_radius,
-            blocks=block_positions(scene),
-            observed_s=observed_at(scene),
-            waypoints=waypoints(request.waypoints),
-            reasons=tuple(request.reasons),
-            placements=tuple(map(placement, request.placements)),
-        )
+        try:
+            asked = _asked(request)
+        except ValidationError as error:
+            response.error, response.infrastructure = 'bad_request', True
+            response.message = printable(explain(error))
+            respond(response)
+            return
         planner, complete = self._planner, self._complete
 
         def think() -> None:
@@ -82,6 +80,19 @@ class PlannerNode(EpisodeNode):
 
         # A daemon: a thought that nobody will hear must not keep the process alive.
         threading.Thread(target=think, daemon=True).start()
+
+
+def _asked(request: Plan.Request) -> PlanRequest:
+    return PlanRequest(
+        block=request.block,
+        zone=vector(request.zone),
+        success_radius=request.success_radius,
+        blocks=block_positions(request.scene),
+        observed_s=observed_at(request.scene),
+        waypoints=waypoints(request.waypoints),
+        reasons=tuple(request.reasons),
+        placements=tuple(map(placement, request.placements)),
+    )
 
 
 def _fill(response: Plan.Response, reply: PlanReply, request: Plan.Request) -> None:

@@ -105,7 +105,7 @@ class RecorderNode(EpisodeNode):
 
         def write(data: bytes) -> None:
             if stamped:
-                self._time_ns = max(self._time_ns, peek_nanoseconds(data))
+                self._time_ns = max(self._time_ns, peek_nanoseconds(data) or 0)
             if self._bag is not None:
                 self._bag.write(name, self._time_ns, data)
 

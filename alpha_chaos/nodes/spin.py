@@ -17,6 +17,7 @@ from rclpy.utilities import remove_ros_args
 from alpha_chaos.nodes.endpoints import warn_of_unused
 from alpha_chaos.nodes.params import usage
 from alpha_chaos.nodes.participant import destroy_all, made_or_let_go
+from alpha_chaos.nodes.rclpy_input import refuse_bad_input
 from alpha_chaos.nodes.stop import StopSignals
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.run.parent import end_with_parent
@@ -53,6 +54,7 @@ def run_all(makers: Sequence[Callable[[], Node]], args: Sequence[str] | None = N
     A node that can be done has a future `exit_code`. The exit code of a stopped one is 0.
     """
     end_with_parent()
+    refuse_bad_input()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     code = _run_all(makers, list(sys.argv if args is None else args))
     # The DDS participant goes with the last reference to its context, and only then are its files

@@ -129,10 +129,12 @@ def _conduct(
     from rclpy.signals import SignalHandlerOptions
 
     from alpha_chaos.nodes.participant import destroy_all
+    from alpha_chaos.nodes.rclpy_input import refuse_bad_input
     from alpha_chaos.nodes.steady_state_node import SteadyStateNode
     from alpha_chaos.nodes.stop import StopSignals
 
     signals = StopSignals()
+    refuse_bad_input()
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node: Any = None
     failure: Exception | None = None

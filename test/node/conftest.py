@@ -1,11 +1,14 @@
 """A stage: nodes under test and a probe beside them, in a context and on a domain of their own."""
 
 import gc
+import importlib.util
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -21,6 +24,7 @@ from alpha_chaos.experiment import Episode, Experiment
 from alpha_chaos.nodes import qos
 from alpha_chaos.nodes.interfaces import load
 from alpha_chaos.nodes.participant import destroy_all
+from alpha_chaos.nodes.rclpy_input import refuse_bad_input
 from alpha_chaos.run.domains import Domains
 from alpha_chaos.run.processes import environment
 from alpha_chaos.srv import Finish, Reset
@@ -38,6 +42,7 @@ class Stage:
 
     def __init__(self, domain: int) -> None:
         os.environ.update(environment(domain))
+        refuse_bad_input()
         self.context = Context()
         rclpy.init(args=[], context=self.context, domain_id=domain)
         # The process keeps the level that whoever was here before has asked for.
@@ -223,3 +228,14 @@ def paper() -> Experiment:
 def control(paper: Experiment) -> Episode:
     """Return an episode without faults, for the oracle."""
     return paper.episode('control_000', 'oracle')
+
+
+@pytest.fixture(scope='session')
+def reference() -> ModuleType:
+    """Return the script that describes every node."""
+    spec = importlib.util.spec_from_file_location(
+        'reference', Path(__file__).parents[2] / 'scripts/reference.py'
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,5 +1,6 @@
 """Planner nodes: an answer to every question, whatever the planner behind it does."""
 
+import math
 import threading
 
 import pytest
@@ -40,7 +41,7 @@ class Planner:
         self.node._planner = Thinker()
 
 
-def question(attempt=ATTEMPT, blocks=(('red', RED),)):
+def question(attempt=ATTEMPT, blocks=(('red', RED),), **changes):
     zone = Point(x=ZONE[0], y=ZONE[1], z=ZONE[2])
     return {
         'episode_id': attempt,
@@ -57,6 +58,7 @@ def question(attempt=ATTEMPT, blocks=(('red', RED),)):
                 for name, (x, y, z) in blocks
             ],
         ),
+        **changes,
     }
 
 
@@ -136,6 +138,13 @@ def test_a_planner_that_has_no_answer_says_why(planner):
     answer = planner.ask()
     assert (answer.error, answer.message) == ('timeout', 'no reply in 60 s')
     assert answer.infrastructure
+
+
+def test_a_question_with_numbers_that_are_none_is_refused_by_field(planner):
+    answer = planner.ask(waypoints=Waypoints(hover=math.nan))
+    assert (answer.error, answer.infrastructure) == ('bad_request', True)
+    assert answer.message.startswith('hover: Input should be a finite number')
+    assert planner.ask().error == ''
 
 
 def test_where_the_answer_came_from_is_told(planner):

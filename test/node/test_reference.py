@@ -1,22 +1,11 @@
 """The page of the nodes is what the code gives."""
 
-import importlib.util
 import re
 from pathlib import Path
-
-import pytest
 
 from alpha_chaos.graph import EXECUTABLES
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope='module')
-def reference():
-    spec = importlib.util.spec_from_file_location('reference', ROOT / 'scripts/reference.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_page_of_the_nodes_is_what_the_code_gives(reference):
