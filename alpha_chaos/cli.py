@@ -335,7 +335,8 @@ def check_driver(
 
     A driver that takes part in episodes begins attempts of an experiment, with its body and task.
     Run it beside nothing but the driver; on real hardware first without the hardware. Exit code:
-    0 the contract is kept, 1 it is broken and the clauses are named, 2 no such node or bad input.
+    0 the contract is kept, 1 it is broken and the clauses are named, 2 no such node or bad input,
+    3 it could not be tried out.
     """
     from alpha_chaos.driver_contract import command
 

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 # Characters of settings as JSON. What is wrong in ten million of them takes seconds to tell.
 LONGEST = 100_000
+# Of more names than that, only so few are told.
+MOST_TOLD = 40
+FEW_TOLD = 5
 
 
 class BadSetting(ValueError):
@@ -94,13 +97,20 @@ def from_json(text: str, where: str) -> dict[str, Any]:
 
 
 def unknown(what: str, word: object, known: Iterable[str]) -> str:
-    """Return the complaint about a name nobody knows: the closest known one, and all of them."""
+    """Return the complaint about a name nobody knows: the closest known one, and all of them.
+
+    Of very many, as of the tasks of a benchmark, it tells those that are most like it.
+    """
     known = sorted(known)
+    told = known
+    if len(known) > MOST_TOLD:
+        told = sorted(difflib.get_close_matches(str(word), known, n=FEW_TOLD, cutoff=0.0))
+    listed = ', '.join(told) + (f' … {len(known)} in all' if told is not known else '')
     if word is None:
-        return f'no {what} is named; known: {", ".join(known)}'
+        return f'no {what} is named; known: {listed}'
     close = difflib.get_close_matches(str(word), known, n=1)
     guess = f', did you mean {close[0]!r}?' if close else ';'
-    return f'unknown {what} {word!r}{guess} known: {", ".join(known)}'
+    return f'unknown {what} {word!r}{guess} known: {listed}'
 
 
 def explain(error: ValidationError, known: Iterable[str] = ()) -> str:

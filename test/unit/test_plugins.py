@@ -103,6 +103,14 @@ def test_a_complaint_names_the_close_word_and_all_known_ones() -> None:
     )
 
 
+def test_of_very_many_known_words_it_names_the_nearest_and_the_number() -> None:
+    known = ['soup', 'stew', *(f'plate_{number}' for number in range(150))]
+    text = unknown('task', 'soop', known)
+    assert text.startswith("unknown task 'soop', did you mean 'soup'? known: ")
+    assert text.endswith(', soup, stew … 152 in all')
+    assert text.count(', ') == 1 + 4
+
+
 def test_a_field_is_reached_by_its_path() -> None:
     message = Message(pose=Message(x=1.0), name='a')
     fields = Fields(message)
