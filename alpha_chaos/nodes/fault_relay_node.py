@@ -43,7 +43,6 @@ from alpha_chaos.nodes.fault_control import FaultControl, Listed
 from alpha_chaos.nodes.flow import Flow, Respond, Wait, deferred_service
 from alpha_chaos.nodes.goals import KEEP_RESULT_S, Done, PendingGoals, refusal
 from alpha_chaos.nodes.interfaces import as_json, begins_with_stamp, full_name, load
-from alpha_chaos.nodes.participant import destroy_all
 from alpha_chaos.nodes.spin import run
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
 from alpha_chaos.plugins import BadSetting, parse
@@ -557,9 +556,11 @@ def make_relay(**options: Any) -> Node:
     """Return this node; the one for other people's graphs, if it is given a file with `config`."""
     asked = Node('fault_relay', start_parameter_services=False, enable_rosout=False, **options)
     anything = ParameterDescriptor(dynamic_typing=True)  # whoever takes it says what is wrong
-    config = asked.declare_parameter('config', '', anything).value
-    destroy_all([asked])
-    return TransitRelayNode(**options) if config else FaultRelayNode(**options)
+    try:
+        config = asked.declare_parameter('config', '', anything).value
+        return TransitRelayNode(**options) if config else FaultRelayNode(**options)
+    finally:
+        asked.destroy_node()  # not earlier: the context's participant goes with its last node
 
 
 make_relay.params_model = RelayParams  # type: ignore[attr-defined]  # for --help
