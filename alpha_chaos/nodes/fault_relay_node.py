@@ -554,13 +554,19 @@ def _text(kind: Any, data: bytes) -> str:
 
 def make_relay(**options: Any) -> Node:
     """Return this node; the one for other people's graphs, if it is given a file with `config`."""
-    asked = Node('fault_relay', start_parameter_services=False, enable_rosout=False, **options)
+    quiet: dict[str, Any] = {'start_parameter_services': False, 'enable_rosout': False}
+    asked = Node('fault_relay', **quiet, **options)
     anything = ParameterDescriptor(dynamic_typing=True)  # whoever takes it says what is wrong
+    config = asked.declare_parameter('config', '', anything).value
+    # It goes before the relay comes, because of two nodes of one name in a context others take
+    # what is of the second for the first's, and forget it when that goes. And something stays,
+    # because the context's participant goes with its last node.
+    keeper = Node('_keeper', context=asked.context, use_global_arguments=False, **quiet)
+    asked.destroy_node()
     try:
-        config = asked.declare_parameter('config', '', anything).value
         return TransitRelayNode(**options) if config else FaultRelayNode(**options)
     finally:
-        asked.destroy_node()  # not earlier: the context's participant goes with its last node
+        keeper.destroy_node()
 
 
 make_relay.params_model = RelayParams  # type: ignore[attr-defined]  # for --help

@@ -119,6 +119,16 @@ def test_the_executable_is_this_relay_if_it_is_given_a_file(stage, tmp_path):
         stage.add(make_relay, config=7)
 
 
+def test_who_comes_later_knows_by_name_what_the_executable_publishes(stage, request):
+    stage.add(make_relay)
+    elsewhere = request.getfixturevalue('elsewhere')
+
+    def publishers():
+        return [one.node_name for one in elsewhere.get_publishers_info_by_topic('fault_events')]
+
+    stage.until(lambda: publishers() == ['fault_relay'], 'its name')
+
+
 # -- without faults
 
 
