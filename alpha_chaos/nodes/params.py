@@ -46,13 +46,21 @@ def declare(node: Node, model: type[M]) -> M:
     except ValidationError as error:
         raise BadSetting(f'parameters of node {node.get_name()!r}: {explain(error)}') from None
     for name, field in model.model_fields.items():
-        node.declare_parameter(name, field.default, _descriptor(field))
+        _declare(node, name, field, getattr(params, name))
     for name in node._parameter_overrides:
         if not node.has_parameter(name) and not name.startswith('qos_overrides.'):
             node.get_logger().warning(
                 f'there is no parameter {name!r}; --help lists those there are'
             )
     return params
+
+
+def _declare(node: Node, name: str, field: FieldInfo, value: Any) -> None:
+    # In one step rclpy would take an empty list for one of bytes, and any override as it came.
+    kind = _TYPES[field.annotation]  # type: ignore[index]
+    node.declare_parameter(name, kind, ignore_override=True)
+    node.set_parameters([Parameter(name, kind, value)])
+    node.set_descriptor(name, _descriptor(field))
 
 
 def _given(node: Node, name: str, field: FieldInfo) -> Any:
@@ -78,10 +86,10 @@ def _descriptor(field: FieldInfo) -> ParameterDescriptor:
         if getattr(entry, name, None) is not None
     }
     descriptor = ParameterDescriptor(
+        type=_TYPES[field.annotation].value,  # type: ignore[index]
         description=field.description or '',
         additional_constraints=', '.join(f'{_BOUNDS[name]} {bounds[name]:g}' for name in bounds),
         read_only=True,
-        dynamic_typing=True,
     )
     low, high = bounds.get('ge', bounds.get('gt')), bounds.get('le', bounds.get('lt'))
     if not bounds:

@@ -103,6 +103,27 @@ def test_a_parameter_carries_its_description(stage):
 # -- what ros2 param describe shows
 
 
+@pytest.mark.parametrize(
+    ('name', 'given', 'kind'),
+    [
+        ('limit', 'limit:=3', Parameter.Type.DOUBLE),
+        ('steps', 'steps:=9', Parameter.Type.INTEGER),
+        ('model', 'model:=qwen', Parameter.Type.STRING),
+        ('loud', 'loud:=true', Parameter.Type.BOOL),
+        ('names', 'names:=[red]', Parameter.Type.STRING_ARRAY),
+        ('names', 'names:=[]', Parameter.Type.STRING_ARRAY),
+    ],
+)
+def test_a_parameter_is_of_the_type_it_is_meant_to_be_given_or_not(stage, name, given, kind):
+    for cli in ([], ['-p', given]):
+        node = stage.add(Node, 'somebody' + '_given' * bool(cli), cli=cli)
+        params = declare(node, Everything)
+        assert node.describe_parameter(name).type == kind.value
+        assert not node.describe_parameter(name).dynamic_typing
+        parameter = node.get_parameter(name)
+        assert (parameter.type_, parameter.value) == (kind, getattr(params, name))
+
+
 class Bounded(Params):
     """Numbers with each kind of bound."""
 
