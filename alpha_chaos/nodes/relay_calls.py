@@ -42,6 +42,7 @@ class CallLeg:
         self._responses = responses
         self._output = output
         self._type = type
+        self._tried = ''  # name of the type that the client is of
         self._kind: Any = None
         self._client: Any = None
         self._server: Any = None
@@ -56,40 +57,50 @@ class CallLeg:
     def look(self, graph: Graph) -> None:
         """Look who serves it; serve it as long as somebody does.
 
-        A name is in the graph as soon as anybody wants to call it, so it proves no server.
+        A name is in the graph as soon as anybody wants to call it, so it proves no server, and its
+        types none of a server's: each is tried in its turn.
         """
-        if self._client is None and not self._find(graph):
+        try:
+            if self._client is None and not self._find(graph):
+                return
+            if self._client.service_is_ready():
+                self._absent = 0
+                if self._server is None:
+                    self._serve()
+                return
+        except (BadSetting, _RCLError) as error:  # and looks again: who is in the way may go
+            self._relay.problem(self.name, str(error))
             return
-        if self._client.service_is_ready():
-            self._absent = 0
-            if self._server is None:
-                self._serve()
-        elif self._server is not None:
-            self._absent += 1
-            if self._absent == _GONE_LOOKS:
-                self._unserve()
+        self._absent += 1
+        if self._absent < _GONE_LOOKS:
+            return
+        self._absent = 0
+        if self._server is not None:
+            self._unserve()
+        if self._types(graph) != [self._tried]:
+            self._relay.node.destroy_client(self._client)
+            self._client = self._requests.send = None
+
+    def _types(self, graph: Graph) -> list[str]:
+        return sorted(one for one in graph.get(self.name, ()) if self._type in ('', one))
 
     def _find(self, graph: Graph) -> bool:
-        offered = graph.get(self.name, ())
-        types = [one for one in offered if self._type in ('', one)]
+        types = self._types(graph)
         if not types:
-            for other in offered:
+            for other in graph.get(self.name, ()):
                 self._relay.problem(self.name, f'is {other}; the file says {self._type}')
             return False
-        try:
-            self._kind = load_part(types[0])
-            self._client = self._relay.node.create_client(self._kind, self.name, qos_profile=_QOS)
-        except (BadSetting, _RCLError) as error:
-            self._relay.problem(self.name, str(error))
-            return False
-        self._requests.open(self._kind.Request, self._forward_parcel, self._kind.Response)
-        self._responses.open(self._kind.Response, self._answer_parcel)
+        self._tried = next((one for one in types if one > self._tried), types[0])
+        self._kind = load_part(self._tried)
+        self._client = self._relay.node.create_client(self._kind, self.name, qos_profile=_QOS)
         return True
 
     def _serve(self) -> None:
         self._server = deferred_service(
             self._relay.node, self._kind, self._output, self._on_request, qos_profile=_QOS
         )
+        self._requests.open(self._kind.Request, self._forward_parcel, self._kind.Response)
+        self._responses.open(self._kind.Response, self._answer_parcel)
         self._relay.node.get_logger().info(f'{self.name} is served as {self._output}')
 
     def _unserve(self) -> None:

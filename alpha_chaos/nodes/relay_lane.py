@@ -55,10 +55,17 @@ class Lane:
         self._codec: Codec | None = None
 
     def open(self, kind: Any, send: Callable[[Passage], None], answers: Any = None) -> None:
-        """Begin to pass messages of a type.
+        """Begin to pass messages of a type; what is held back of another one is lost.
 
         :param answers: type of what answers them, for a request
         """
+        if self.kind not in (None, kind):
+            lost = self.stack.restart(self._relay.clock.now_ns)
+            self._relay.problem(
+                self.route.name,
+                f'the {self.side} is of another type now: its faults begin anew, '
+                f'{lost} held messages are lost',
+            )
         self.kind, self.send, self.answers = kind, send, answers
         self._codec = Codec(lambda data: deserialize_message(data, kind), serialize_message)
         self._relay.typed(self)

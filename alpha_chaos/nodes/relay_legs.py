@@ -69,6 +69,9 @@ class Ear:
         )
         if wanted == self._made:
             return
+        if self._made is not None and self._made[0] != wanted[0]:
+            self.close()  # and opens at the next look: until then DDS keeps the name's old type
+            return
         try:
             kind = load_part(types[0])
             self.close()

@@ -31,7 +31,15 @@ from alpha_chaos.nodes.relay_lane import Lane
 from alpha_chaos.nodes.relay_legs import Ear, OpenRoute
 from alpha_chaos.plugins import BadSetting, unknown
 from alpha_chaos.transit.base import TransitFault
-from alpha_chaos.transit.config import Qos, RelayConfig, Route, clash, find_relay_file, parse_fault
+from alpha_chaos.transit.config import (
+    MOST_FAULTS,
+    Qos,
+    RelayConfig,
+    Route,
+    clash,
+    find_relay_file,
+    parse_fault,
+)
 from alpha_chaos.transit.stack import Verdict
 
 # Between two looks at who is there: DDS tells rclpy's nodes of nobody who comes.
@@ -208,6 +216,10 @@ class TransitRelayNode(Node):
             raise BadSetting(
                 f'faults may not touch {name}; allowed: {", ".join(self._allow) or "no route"}'
             )
+        if sum(armed.route == name for armed in self._armed) == MOST_FAULTS:
+            raise BadSetting(
+                f'{MOST_FAULTS} faults are armed on {name}, no more than that; remove one'
+            )
         side = fault.side_on(route.route.kind)
         lane = route.lanes[side]
         self._check(lane, fault)
@@ -267,6 +279,8 @@ class TransitRelayNode(Node):
             self._ears.pop(topic).close()
 
     def _observe(self, topic: str, data: bytes) -> None:
+        if topic not in self._ears:  # nobody looks any more at what was under way
+            return
         now_ns = self.clock.now_ns
         try:
             fields = Fields(deserialize_message(data, self._ears[topic].kind))

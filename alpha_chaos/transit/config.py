@@ -16,6 +16,8 @@ from alpha_chaos.transit.base import Kind, TransitFault
 from alpha_chaos.transit.schedule import YEAR_S
 from alpha_chaos.transit.stack import Limits
 
+# On a route, at a time: each message passes one after the other, and each goes a call deeper.
+MOST_FAULTS = 100
 FOLDERS: dict[Kind, str] = {'topic': 'msg', 'service': 'srv', 'action': 'action'}
 
 
@@ -54,7 +56,9 @@ class _RouteFile(_Strict):
         None, description='its interface; not given: found in the graph once somebody offers it'
     )
     faults: list[dict[str, Any]] = Field(
-        [], description='what happens there, in this order; kinds and settings are listed below'
+        [],
+        max_length=MOST_FAULTS,
+        description='what happens there, in this order; kinds and settings are listed below',
     )
 
 

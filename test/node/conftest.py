@@ -212,6 +212,18 @@ def stage(domains: Domains) -> Iterator[Stage]:
         yield made
 
 
+@pytest.fixture
+def elsewhere(stage: Stage) -> Iterator[Node]:
+    """Return a node of another process, as far as the middleware is concerned."""
+    context = Context()
+    rclpy.init(args=[], context=context, domain_id=stage.context.get_domain_id())
+    node = rclpy.create_node('elsewhere', context=context)
+    yield node
+    destroy_all([node])
+    rclpy.shutdown(context=context)
+    context.destroy()
+
+
 @pytest.fixture(scope='module')
 def shared_stage(domains: Domains) -> Iterator[Stage]:
     """Return a stage for what is made once and looked at by several tests."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 
 from alpha_chaos.action import MoveTo
 from alpha_chaos.catalogues import transit_faults
@@ -485,3 +485,28 @@ def test_a_service_is_there_as_long_as_its_server_is(stage, tmp_path):
     assert not lost.done()
     assert relay.routes['/switch'].calls[0].waiting == 0
     stage.probe.destroy_client(before)
+
+
+def test_a_server_that_comes_back_as_another_type_is_served_as_that(stage, tmp_path, elsewhere):
+    path = tmp_path / 'relay.yaml'
+    path.write_text(FILE)
+    relay = stage.add(TransitRelayNode, config=str(path), enable_injection=True)
+    route = relay.routes['/switch']
+    leg, requests = route.calls[0], route.lanes['request']
+    service = elsewhere.create_service(SetBool, '/switch', lambda _, response: response)
+    client = elsewhere.create_client(SetBool, '/relay/switch')
+    stage.until(client.service_is_ready, 'the service')
+    relay._add_fault({'route': '/switch', 'kind': 'delay', 'side': 'request', 'delay_s': 60.0})
+    client.call_async(SetBool.Request())
+    stage.until(lambda: requests.stack.held == 1, 'the call')
+
+    elsewhere.destroy_client(client)
+    elsewhere.destroy_service(service)
+    elsewhere.create_service(Trigger, '/switch', lambda _, response: response)
+    stage.until(lambda: not leg._client.service_is_ready(), 'the end of the service')
+    while leg._client is not None:
+        leg.look({'/switch': ['std_srvs/srv/SetBool', 'std_srvs/srv/Trigger']})
+    relay._pump(requests.stack.due_ns)  # to nobody: who asked has gone with the service
+    stage.until(lambda: requests.kind is Trigger.Request, 'the service as another type')
+    client = stage.probe.create_client(Trigger, '/relay/switch')
+    stage.until(client.service_is_ready, 'the service behind the relay')

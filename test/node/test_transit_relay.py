@@ -6,12 +6,10 @@ import math
 import time
 
 import pytest
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
-from rclpy.context import Context
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
@@ -22,10 +20,10 @@ from alpha_chaos import catalogues
 from alpha_chaos.msg import FaultEvent
 from alpha_chaos.nodes.clock import to_nanoseconds, to_time
 from alpha_chaos.nodes.fault_relay_node import FaultRelayNode, make_relay
-from alpha_chaos.nodes.participant import destroy_all
 from alpha_chaos.nodes.transit_relay_node import TransitRelayNode
 from alpha_chaos.plugins import BadSetting
 from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
+from alpha_chaos.transit.config import MOST_FAULTS
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -98,18 +96,6 @@ def bench(stage, tmp_path):
     return Bench(stage, tmp_path)
 
 
-@pytest.fixture
-def elsewhere(stage):
-    """Return a node of another process, as far as the middleware is concerned."""
-    context = Context()
-    rclpy.init(args=[], context=context, domain_id=stage.context.get_domain_id())
-    node = rclpy.create_node('elsewhere', context=context)
-    yield node
-    destroy_all([node])
-    rclpy.shutdown(context=context)
-    context.destroy()
-
-
 def test_the_executable_is_this_relay_if_it_is_given_a_file(stage, tmp_path):
     file = tmp_path / 'relay.yaml'
     file.write_text(FILE)
@@ -172,6 +158,21 @@ def test_a_source_that_comes_back_with_another_qos_is_heard_again(bench, stage):
 
     stage.until(comes, 'a message')
     assert heard[0] == joints(2)
+
+
+def test_what_is_held_of_a_topic_goes_out_as_no_other_type(bench, stage, elsewhere):
+    source = elsewhere.create_publisher(String, '/words', 10)
+    stage.until(lambda: source.get_subscription_count() == 1, 'the relay')
+    assert bench.add(route='/words', kind='lag', lag_s=60.0).ok
+    lane = bench.relay.routes['/words'].lanes['message']
+    source.publish(String(data='of before'))
+    stage.until(lambda: lane.stack.held == 1, 'the message')
+    elsewhere.destroy_publisher(source)
+    elsewhere.create_publisher(Float64, '/words', 10)
+    stage.until(lambda: lane.kind is Float64, 'the other type')
+    assert lane.stack.held == 0
+    said = 'the message is of another type now: its faults begin anew, 1 held messages are lost'
+    assert bench.relay._problems == {('/words', said)}
 
 
 def test_a_topic_that_is_offered_with_two_types_is_complained_about_by_name(
@@ -266,6 +267,20 @@ def test_a_route_that_is_not_allowed_is_refused_by_name(bench):
     refusal = bench.add(route='/closed', kind='drop')
     assert not refusal.ok
     assert 'may not touch /closed; allowed: /arm/joints, /words' in refusal.message
+
+
+def test_a_message_passes_as_many_faults_as_a_route_takes_and_one_more_is_refused(bench):
+    bench.connect()
+    fault = {'kind': 'field_bias', 'field': 'position[0]', 'bias': 1.0}
+    for _ in range(MOST_FAULTS):
+        bench.relay._add_fault({'route': '/arm/joints', **fault})
+    refusal = bench.add(route='/arm/joints', **fault)
+    assert not refusal.ok
+    assert refusal.message == '100 faults are armed on /arm/joints, no more than that; remove one'
+    assert bench.add(route='/words', kind='drop').ok
+    bench.send(0)
+    message = deserialize_message(bench.arrives(1)[0], JointState)
+    assert list(message.position) == [100.0, 0.5]
 
 
 def test_the_parameter_allow_goes_before_the_files(stage, tmp_path):

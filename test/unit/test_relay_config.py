@@ -113,6 +113,11 @@ FAULT = 'topics:\n  /a:\n    faults:\n      - kind: lag\n        lag_s: 1\n'
             6,
             "when.topic: Value error, 'b c' is no ROS name; it looks like /robot/scan or scan",
         ),
+        (
+            'topics:\n  /a:\n    faults:\n' + '      - {kind: drop}\n' * 101,
+            3,
+            'topics./a.faults: List should have at most 100 items after validation, not 101',
+        ),
         ('topics: {/a: {faults: [7]}}', 1, 'faults[0]: Input should be a valid dictionary'),
         ('hold: {messages: 0}', 1, 'hold.messages: Input should be greater than or equal to 1'),
         ('topics: {/a: *b}', 1, 'aliases (*name) are not taken'),
