@@ -85,7 +85,11 @@ class SupervisorParams(EpisodeParams):
     scene_chain: list[str] = Field([], description='nodes a scene passes on its way here')
     ready_timeout: float = Field(30.0, gt=0, description='for all nodes to be connected [s]')
     plan_timeout: float = Field(240.0, gt=0, description='for a planner to answer [s]')
-    motion_timeout: float = Field(120.0, gt=0, description='for a plan to be carried out [s]')
+    motion_timeout: float = Field(
+        120.0,
+        gt=0,
+        description='for a plan to be carried out; longer below real time, as that is slower [s]',
+    )
     answer_timeout: float = Field(30.0, gt=0, description='for any other answer [s]')
     experiment: str = Field('', description='run by itself: name or file of the experiment')
     run_id: str = Field('', description='run by itself: scenario of the experiment')
@@ -294,12 +298,18 @@ class SupervisorNode(EpisodeNode):
         self._sim_counts: dict[str, int] = {}
         self._completed = False  # the last plan was carried out to its end
 
+    @property
+    def _motion_limit_s(self) -> float:
+        """How long a motion may take: longer where it is slowed down to be watched [s]."""
+        factor = 0.0 if self.episode is None else self.episode.real_time_factor
+        return self.params.motion_timeout / (min(factor, 1.0) or 1.0)
+
     async def _let_pass(self, steps: int) -> None:
         response = await self._call(
             self._advance,
             Advance.Request(episode_id=self.episode_id, steps=steps),
             f'{self.params.driver}/advance',
-            self.params.motion_timeout,
+            self._motion_limit_s,
         )
         if not response.ok:
             raise Abort('body', response.message)
@@ -389,7 +399,7 @@ class SupervisorNode(EpisodeNode):
         self._completed = False
         if self._plan_message is None:
             return
-        limit = self.params.motion_timeout
+        limit = self._motion_limit_s
         accepted = await in_time(
             self,
             self._execute.send_goal_async(

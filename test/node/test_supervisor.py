@@ -223,6 +223,12 @@ def test_a_planner_that_never_answers_is_an_abort_and_its_late_answer_is_nobodys
     assert after.steps == 60
 
 
+def test_a_motion_that_is_slowed_down_has_as_much_more_time(graph, control):
+    slow = control.model_copy(update={'real_time_factor': 0.5})
+    row = graph(slow, motion_timeout=0.7).run()  # settling takes 120 steps: 1 s at that pace
+    assert row.reason == 'timeout: no answer from execute_plan within 1.4 s'
+
+
 def test_an_error_of_the_provider_is_an_abort_with_its_type_first(graph):
     whole = graph(
         planner=planner(
