@@ -168,10 +168,12 @@ class Probe:
     def _names(self) -> list[str]:
         names = self._finder.get_node_names_and_namespaces()
         full = {f'{space.rstrip("/")}/{name}' for name, space in names}
-        return sorted(one for one in full if not one.startswith('/check_driver'))
+        # Those that begin with an underscore are tools: the daemon of ros2cli for one.
+        own = ('/check_driver', '/_')
+        return sorted(one for one in full if not one.startswith(own))
 
     def _servers(self) -> list[str]:
-        end = '/' + self.options.arm.lstrip('/')
+        arm = self.options.arm
         found = []
         for full in self._names():
             namespace, _, name = full.rpartition('/')
@@ -181,7 +183,9 @@ class Probe:
                 )
             except Exception:  # it has gone meanwhile; rclpy names no narrower class
                 continue
-            if any(action.endswith(end) for action, _ in served):
+            # In its own namespace, where it is looked for later: a relay serves it elsewhere.
+            wanted = arm if arm.startswith('/') else f'{namespace}/{arm}'
+            if any(action == wanted for action, _ in served):
                 found.append(full)
         return found
 

@@ -220,6 +220,15 @@ def test_a_node_that_is_not_there_is_told_apart_from_those_that_are(stand):
     assert "unknown node '/bare_drive', did you mean '/bare_driver'?" in said
 
 
+def test_who_serves_the_arm_under_another_name_as_a_relay_does_is_not_taken_for_the_driver(stand):
+    parts = [f'arm/move_to/_action/{part}' for part in ('send_goal', 'feedback')]
+    rules = [word for part in parts for word in ('-r', f'{part}:=relay/{part}')]
+    stand.start(DOUBLES, 'baredriver', '--ros-args', *rules)
+    code, verdicts, said = stand.check()
+    assert (code, verdicts) == (2, {})
+    assert 'no node serves arm/move_to; running: /bare_driver; --node names the one' in said
+
+
 # -- episodes
 
 
