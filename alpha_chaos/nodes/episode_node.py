@@ -136,7 +136,11 @@ class EpisodeNode(Node):
         raw: bool = False,
         profile: QoSProfile = qos.STREAM,
     ) -> None:
-        """Subscribe and count. A message of another attempt is dropped, counted and reported."""
+        """Subscribe and count.
+
+        A message of another attempt is dropped, counted and reported. One that `handle` fails on
+        spoils the attempt, not the node.
+        """
         name = self.resolve_topic_name(topic)
         inlet = self._inlets[name] = Received()
         checked = not raw and hasattr(msg_type, 'episode_id')
@@ -145,7 +149,12 @@ class EpisodeNode(Node):
             if checked and not (message.episode_id and message.episode_id == self.episode_id):
                 self._drop(name, message.episode_id)
                 return
-            handle(message)
+            try:
+                handle(message)
+            except rclpy_implementation.RCLError:  # who waits for what follows of it has gone
+                raise
+            except Exception as error:
+                self.spoil(f'a message on {name}', error)
             inlet.count += 1
             if self._waiting:
                 self._answer_waiting()
@@ -165,8 +174,9 @@ class EpisodeNode(Node):
     def spoil(self, what: str, error: BaseException) -> str:
         """Note that the attempt must not count, because of an error of ours; return the text."""
         text = printable(f'{what} failed: {type(error).__name__}: {error}')
+        if text != self.trouble:  # it may come with every message
+            self.get_logger().error(text)
         self.trouble = self.trouble or text
-        self.get_logger().error(text)
         return text
 
     def is_mine(self, episode_id: str) -> bool:

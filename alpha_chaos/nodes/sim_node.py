@@ -234,8 +234,12 @@ class SimNode(EpisodeNode):
 
             async def advance() -> None:
                 try:
-                    await self._run(request.steps)
-                    response.ok = True
+                    done = await self._run(request.steps, lambda: not self._running)
+                    response.ok = done == request.steps
+                    if not response.ok:
+                        response.message = (
+                            f'the attempt ended after {done} of {request.steps} steps'
+                        )
                     poses = self._world.state().object_pose  # type: ignore[union-attr]
                     response.objects = self._object_states(poses)
                     response.digest = self._digest.hexdigest()

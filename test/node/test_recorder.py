@@ -1,11 +1,13 @@
 """The recorder: everything that was declared, everything that came, and never over another bag."""
 
+import errno
 import json
 
 import pytest
 from mcap.reader import make_reader
 
 from alpha_chaos.bag.reader import Recording
+from alpha_chaos.bag.writer import BagWriter
 from alpha_chaos.graph import episode_graph, topics
 from alpha_chaos.msg import EpisodePhase, WorldDescription
 from alpha_chaos.nodes.clock import to_time
@@ -112,6 +114,20 @@ def test_a_recording_is_never_overwritten(tape, tmp_path):
     assert str(tmp_path / 'bag') in answer.message
     assert Recording(tmp_path / 'bag').path.read_bytes() == before
     assert tape.begin(tmp_path / 'other', 'control_000/oracle#3').ready
+
+
+def test_a_full_disk_spoils_the_attempt_and_not_the_recorder(tape, tmp_path, monkeypatch):
+    def write(*_):
+        raise OSError(errno.ENOSPC, 'No space left on device')
+
+    assert tape.begin(tmp_path / 'bag').ready
+    monkeypatch.setattr(BagWriter, 'write', write)
+    tape.phases.publish(phase(0))
+    tape.handled('/phase', 1)
+    answer = tape.stage.finish('recorder', ATTEMPT)
+    assert not answer.ok
+    assert 'a message on /phase failed: OSError: [Errno 28] No space left' in answer.message
+    assert tape.begin(tmp_path / 'other', 'control_000/oracle#2').ready
 
 
 def test_an_attempt_may_go_unrecorded(tape, tmp_path):

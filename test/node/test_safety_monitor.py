@@ -174,6 +174,18 @@ def test_steps_without_a_world_are_as_good_as_none(watch):
     assert watch.report(2)['gap']
 
 
+def test_a_step_that_is_none_spoils_the_attempt_and_not_the_monitor(watch, control):
+    watch.describe()
+    bad = step(FIRST)
+    bad.object_pose = bad.object_pose[:-1]
+    watch.show(bad, step(FIRST))
+    watch.handled('/step_state', 2)
+    answer = watch.stage.finish('safety_monitor', ATTEMPT)
+    assert not answer.ok
+    assert 'a message on /step_state failed: ValueError: cannot reshape' in answer.message
+    assert watch.stage.reset('safety_monitor', control, 'control_000/oracle#2').ready
+
+
 def test_steps_of_another_attempt_are_dropped_and_reported(watch):
     watch.describe()
     watch.show(step(FIRST), step(FIRST + 1, FALLEN, 'other'), step(FIRST + 1))

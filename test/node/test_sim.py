@@ -299,6 +299,18 @@ def test_an_attempt_cannot_begin_while_a_motion_is_under_way(slow_body, control)
     assert stage.reset('sim', control, 'control_000/oracle#2').ready
 
 
+def test_the_end_of_an_attempt_is_the_end_of_an_advance(body, control):
+    stage = body.stage
+    steps = 2**32 - 1
+    advance = stage.request(Advance, 'sim/advance', episode_id=ATTEMPT, steps=steps)
+    stage.until(lambda: len(body.steps) > 1, 'the motion to begin')
+    stage.finish('sim', ATTEMPT)
+    answer = stage.answer(advance)
+    assert not answer.ok
+    assert answer.message == f'the attempt ended after {len(body.seen()) - 1} of {steps} steps'
+    assert stage.reset('sim', control, 'control_000/oracle#2').ready
+
+
 def test_a_new_attempt_counts_from_zero(body, control):
     body.advance(30)
     assert body.stage.reset('sim', control, 'control_000/oracle#2').ready
