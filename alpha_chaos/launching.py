@@ -12,7 +12,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import wraps
@@ -85,11 +85,15 @@ def ends_on_sigterm(make: Make) -> Make:
 
 
 def arguments(
-    command: Callable[..., None], without: Collection[str] = (), **defaults: str
+    command: Callable[..., None],
+    without: Collection[str] = (),
+    told: Mapping[str, str] | None = None,
+    **defaults: str,
 ) -> list[DeclareLaunchArgument]:
     """Return the options of a command of `alpha-chaos` as launch arguments.
 
     :param without: options that make no sense here
+    :param told: descriptions of those that mean something else here
     :param defaults: for options that the command line insists on
     """
     hints = get_type_hints(command, include_extras=True)
@@ -105,7 +109,7 @@ def arguments(
             DeclareLaunchArgument(
                 name,
                 default_value=defaults.get(name, str(default)),
-                description=option.help,
+                description=(told or {}).get(name, option.help),
                 choices=_choices(kind, default),
             )
         )
@@ -116,7 +120,9 @@ def everywhere() -> list[DeclareLaunchArgument]:
     """Return the arguments of every launch file that starts nodes."""
     return [
         DeclareLaunchArgument(
-            'ns', default_value='', description='Namespace for every name but /clock.'
+            'ns',
+            default_value='',
+            description='Namespace for every name but /clock and /diagnostics.',
         ),
         DeclareLaunchArgument(
             'log_level',

@@ -15,6 +15,10 @@ def generate_launch_description():
             *launching.arguments(
                 cli.replay,
                 without=('ros', 'workers', 'limit'),
+                told={
+                    'run_id': 'Scenario; may be left out where there is only one.',
+                    'arm': 'Planner arm; may be left out where there is only one.',
+                },
                 folder='runs/paper',
                 rate='1.0',
                 begin='0.0',

@@ -34,8 +34,11 @@ def find_recording(folder: Path, run_id: str | None, arm: str | None) -> Path:
         raise BadSetting(f'{folder} is neither a recording nor the folder of a run')
     rows = journal.final(journal.read(folder).rows)
     bags = {key: row.bag for key, row in rows.items() if row.bag}
-    if run_id is None or run_id not in {key[0] for key in bags}:
-        raise BadSetting(unknown('RUN_ID', run_id, {key[0] for key in bags}))
+    run_ids = {key[0] for key in bags}
+    if run_id is None and len(run_ids) == 1:
+        (run_id,) = run_ids
+    if run_id is None or run_id not in run_ids:
+        raise BadSetting(unknown('RUN_ID', run_id, run_ids))
     arms = {key[1]: bag for key, bag in bags.items() if key[0] == run_id}
     if arm is None and len(arms) == 1:
         (arm,) = arms

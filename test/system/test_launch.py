@@ -195,6 +195,12 @@ def test_every_argument_is_described_and_has_a_default_and_there_is_nothing_else
         assert argument.default_value is not None
 
 
+def test_a_launch_file_that_plays_one_recording_does_not_promise_every_one():
+    told = {one.name: one.description for one in described('replay')[:-1]}
+    for name in ('run_id', 'arm'):
+        assert told[name].endswith('may be left out where there is only one.')
+
+
 def test_there_are_the_launch_files_that_the_readme_names():
     assert FILES == ['episode', 'matrix', 'relay', 'replay', 'view']
     for name in FILES:

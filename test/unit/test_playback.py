@@ -186,6 +186,12 @@ def test_what_there_is_to_choose_from_is_said(run, run_id, arm, why):
         find_recording(run, run_id, arm)
 
 
+def test_the_only_episode_needs_no_names(tmp_path):
+    with Journal(tmp_path / 'run') as journal:
+        journal.append(paper_run(['llm'])[0])
+    assert find_recording(tmp_path / 'run', None, None) == tmp_path / 'run/bags/control_000-llm'
+
+
 def test_a_folder_that_is_a_recording_needs_no_names(tmp_path):
     (tmp_path / 'metadata.yaml').touch()
     assert find_recording(tmp_path, None, None) == tmp_path
