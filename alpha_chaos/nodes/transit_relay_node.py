@@ -223,6 +223,8 @@ class TransitRelayNode(Node):
         side = fault.side_on(route.route.kind)
         lane = route.lanes[side]
         self._check(lane, fault)
+        if (when := fault.schedule.when) is not None:
+            self._listen(when.topic, when.field)
         where = f'{name}/{side}/{fault.kind}'
         same = self._kinds[where]
         self._kinds[where] += 1
@@ -238,8 +240,6 @@ class TransitRelayNode(Node):
         self._ids += 1
         self._armed.append(armed)
         lane.stack.arm(armed.id, make, self.clock.now_ns)
-        if fault.schedule.when is not None:
-            self._listen(fault.schedule.when.topic)
         return armed
 
     def _check(self, lane: Lane, fault: TransitFault) -> None:
@@ -265,11 +265,18 @@ class TransitRelayNode(Node):
         armed.lane.leave(armed.lane.stack.disarm(armed.id, self.clock.now_ns))
         self._stop_listening()
 
-    def _listen(self, topic: str) -> None:
+    def _listen(self, topic: str, field: str) -> None:
+        """Hear a topic that a schedule goes by; refuse a field that is known not to be there."""
         if topic not in self._ears:
             name = self.resolve_topic_name(topic)
             self._ears[topic] = ear = Ear(self, name, '', Qos(), partial(self._observe, topic))
             ear.look()
+        if (kind := self._ears[topic].kind) is not None:
+            try:
+                check_field(kind, field, 'field')
+            except BadSetting:
+                self._stop_listening()
+                raise
 
     def _stop_listening(self) -> None:
         """Close the ears that no schedule needs any more."""

@@ -381,6 +381,22 @@ def test_a_fault_can_wait_for_another_topics_field(bench, stage):
     assert [event.sequence for event in bench.decisions(1)] == [2]
 
 
+def test_a_condition_on_a_field_that_the_topic_does_not_have_is_refused(bench, stage):
+    bench.connect()
+    effort = stage.probe.create_publisher(Float64, '/effort', 10)
+    stage.until(lambda: bench.relay.count_publishers('/effort') == 1, 'the effort')
+    drop = {'route': '/arm/joints', 'kind': 'drop'}
+    when = {'topic': '/effort', 'field': 'dta', 'above': 5.0}
+    answer = bench.add(**drop, schedule={'when': when})
+    assert not answer.ok
+    assert answer.message == (
+        "std_msgs/Float64, 'dta': unknown field 'dta', did you mean 'data'? known: data"
+    )
+    assert bench.relay._ears == {}
+    assert bench.add(**drop, schedule={'when': {**when, 'field': 'data'}}).ok
+    stage.until(lambda: effort.get_subscription_count() == 1, 'the relay on /effort')
+
+
 # -- time
 
 
