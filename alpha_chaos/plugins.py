@@ -88,7 +88,7 @@ def from_json(text: str, where: str) -> dict[str, Any]:
     try:
         settings = json.loads(text)
     except ValueError as error:
-        raise BadSetting(str(error)) from None
+        raise BadSetting(f'a {where} is a JSON object: {{"kind": ..., ...}}; {error}') from None
     except RecursionError:
         raise BadSetting(f'a {where} is one JSON object, not thousands in one another') from None
     if not isinstance(settings, dict):

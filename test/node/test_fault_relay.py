@@ -599,6 +599,10 @@ def test_a_reset_of_the_faults_disarms_everything(relay):
         ('{"kind": "sensor_lag", "lag_s": NaN}', 'lag_s'),
         ({**LAG, 'route': 'camera'}, 'needs one of the routes camera; this relay has arm/move_to'),
         ('{"kind": ', 'Expecting value'),
+        (
+            '{kind: sensor_lag, lag_s: 0.5}',
+            'a fault is a JSON object: {"kind": ..., ...}; Expecting',
+        ),
         ('[]', 'a fault is a JSON object'),
         ('"sensor_lag"', 'a fault is a JSON object'),
         ('[' * 100_000, 'a fault is one JSON object'),
