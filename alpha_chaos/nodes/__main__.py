@@ -4,6 +4,8 @@ import importlib
 import os
 import signal
 import sys
+from functools import partial
+from itertools import pairwise
 
 
 def main() -> int:
@@ -33,7 +35,25 @@ def main() -> int:
     from alpha_chaos.nodes.spin import run_all
     from alpha_chaos.run.processes import node_class
 
-    return run_all([node_class(NodeSpec(name)) for name in names])
+    return run_all(
+        [
+            partial(node_class(NodeSpec(name)), cli_args=_parameters_of(name, sys.argv))
+            for name in names
+        ]
+    )
+
+
+def _parameters_of(node: str, arguments: list[str]) -> list[str]:
+    """Return the rules `-p node:name:=value`, as a node takes its own.
+
+    ROS itself goes by them only where the node is in no namespace.
+    """
+    own = ['--ros-args']
+    for flag, rule in pairwise(arguments):
+        name, _, parameter = rule.partition(':')
+        if flag in ('-p', '--param') and name == node and not parameter.startswith('='):
+            own += ['-p', parameter]
+    return own
 
 
 if __name__ == '__main__':

@@ -243,7 +243,7 @@ def test_what_is_launched_is_the_graph(watched, fresh):
 
 
 def test_all_nodes_in_one_process(launch, fresh):
-    episode = launch('episode', composition='true', **WATCHED)
+    episode = launch('episode', composition='true', ns='cell', **WATCHED)
     assert episode.end() == 0, episode.said
     assert len(episode.started) == 1
     (row,) = journal.read(episode.log.parent / 'run').rows

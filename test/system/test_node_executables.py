@@ -289,6 +289,7 @@ def test_the_same_nodes_in_one_process_are_the_same_episode(crew, fresh):
         *[spec.executable for spec in nodes],
         '--ros-args',
         *[part for spec in nodes for part in spec.ros_arguments(shared=True)],
+        *('-r', '__ns:=/cell'),
         command=[sys.executable, '-m', 'alpha_chaos.nodes'],
     )
     assert crew.end('graph') == 0, crew.said('graph')
