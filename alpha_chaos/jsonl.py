@@ -9,7 +9,8 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -163,17 +164,30 @@ os.register_at_fork(after_in_child=_forget_locks)
 
 def _lock(path: Path, purpose: str) -> int:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    who = f'process {os.getpid()} on {socket.gethostname()}'
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with _named(path):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f'{who} ({purpose})\n'.encode('utf-8', 'backslashreplace'), 0)
     except BlockingIOError:
         holder = os.pread(descriptor, 1000, 0).decode('utf-8', 'replace').strip()
         os.close(descriptor)
         raise Busy(path, holder) from None
-    os.ftruncate(descriptor, 0)
-    who = f'process {os.getpid()} on {socket.gethostname()}'
-    os.pwrite(descriptor, f'{who} ({purpose})\n'.encode('utf-8', 'backslashreplace'), 0)
+    except OSError:
+        os.close(descriptor)
+        raise
     _held.add(descriptor)
     return descriptor
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors of a descriptor say of which file it is."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def holder(path: Path) -> str:
@@ -200,8 +214,9 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def _append_durably(path: Path, data: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
-        _write_all(descriptor, data)
-        os.fsync(descriptor)
+        with _named(path):
+            _write_all(descriptor, data)
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -227,8 +242,9 @@ class Appender:
                 _append_durably(path.with_suffix('.torn'), found.torn.rstrip(b'\n') + b'\n')
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             self._file = os.open(path, flags, 0o644)
-            os.ftruncate(self._file, found.good_bytes)
-            os.fsync(self._file)
+            with _named(path):
+                os.ftruncate(self._file, found.good_bytes)
+                os.fsync(self._file)
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             os.fsync(folder)
             os.close(folder)
@@ -244,11 +260,9 @@ class Appender:
         data = b''.join(seal(item) + b'\n' for item in objects)
         size = os.fstat(self._file).st_size
         try:
-            _write_all(self._file, data)
-            os.fsync(self._file)
-        except OSError as error:
-            os.ftruncate(self._file, size)
-            raise type(error)(error.errno, error.strerror, str(self.path)) from None
+            with _named(self.path):
+                _write_all(self._file, data)
+                os.fsync(self._file)
         except BaseException:
             # A full disk, or Ctrl-C: take the half line back, or the next one is glued to it.
             os.ftruncate(self._file, size)

@@ -355,6 +355,21 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(journal.read(tmp_path).rows) == 2
 
 
+def test_a_disk_that_is_full_from_the_beginning_is_named_by_the_file_and_locks_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, 'No space left on device')
+
+    monkeypatch.setattr(os, 'pwrite', full)
+    with pytest.raises(OSError, match=r'No space left on device: .*/journal\.lock') as caught:
+        Journal(tmp_path)
+    assert caught.value.errno == errno.ENOSPC
+    monkeypatch.undo()
+    with Journal(tmp_path) as book:
+        book.append(a_row())
+
+
 def test_an_interrupt_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(descriptor: int) -> None:
         raise KeyboardInterrupt
