@@ -513,7 +513,6 @@ def matrix(context: LaunchContext) -> list[Any]:
     ]
 
 
-def _matrix_ended(event: ProcessExited, context: LaunchContext) -> None:
-    stopped = context.is_shutdown and event.returncode == cli.INTERRUPTED
-    if event.returncode != 0 and not stopped:
+def _matrix_ended(event: ProcessExited, _: LaunchContext) -> None:
+    if event.returncode != 0:
         raise Ended(f'alpha-chaos matrix {_how(event.returncode)}')

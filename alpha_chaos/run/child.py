@@ -1,7 +1,8 @@
 """The command line as the child of another program, `ros2 launch` for one.
 
 The second SIGINT of one Ctrl-C (the terminal sends one and the parent another) does not disturb
-what the first has begun.
+what the first has begun. To be stopped is no failure here, as with nodes: whoever started it would
+report the code that tells a shell of it as the death of a process.
 """
 
 import signal
@@ -14,10 +15,16 @@ def main() -> None:
     """Run the command line."""
     end_with_parent()
     signal.signal(signal.SIGINT, _interrupt_once)
-    from alpha_chaos.cli import main as run
-
     try:
-        run()
+        from alpha_chaos.cli import INTERRUPTED
+        from alpha_chaos.cli import main as run
+
+        try:
+            run()
+        except SystemExit as end:
+            raise SystemExit(0 if end.code == INTERRUPTED else end.code) from None
+    except KeyboardInterrupt:  # before there was anything to end
+        raise SystemExit(0) from None
     finally:
         wait_until_read()
 

@@ -503,4 +503,6 @@ def test_a_signal_ends_a_matrix_in_order_with_0(launch, wait, stop):
     stop(matrix.process.pid)
     assert matrix.end() == 0, matrix.said
     assert 'the same command goes on where this one ended' in matrix.said
+    assert 'process has finished cleanly' in matrix.said
+    assert 'process has died' not in matrix.said
     assert 'Traceback' not in matrix.said
