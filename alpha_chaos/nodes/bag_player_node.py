@@ -91,6 +91,8 @@ class BagPlayerNode(Node):
         self._nap = Future()
         self._latched: dict[str, int] = {}
         with ExitStack() as opening:
+            if not self.params.bag:
+                raise BadSetting('which recording? Set the parameter bag to its folder')
             self._reader = _open(Path(self.params.bag), opening)
             self._first_ns = self._reader.start_time
             self._begin_ns, self._end_ns = self._window()

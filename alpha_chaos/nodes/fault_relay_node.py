@@ -58,7 +58,8 @@ class RelayParams(EpisodeParams):
     config: str = Field(
         '',
         description='relay file for any graph, by path or name (docs/relay.md); there are then no '
-        'episodes, and of these parameters only `enable_injection` and `allow`',
+        'episodes, and of these parameters only `enable_injection`, `allow` and '
+        '`diagnostics_period`',
     )
     routes: list[str] = Field([], description="boundaries: 'topic|service|action name type'")
     enable_injection: bool = Field(
@@ -134,6 +135,11 @@ class FaultRelayNode(EpisodeNode):
         self._handling = Delays()  # of whatever passes: what the relay itself costs
         for entry in self.params.routes:
             self._open(_parse_route(entry))
+        if not self.params.routes:
+            self.get_logger().warning(
+                'nothing is relayed: for a graph of your own, name a file with '
+                '-p config:=FILE (docs/relay.md, config:=example)'
+            )
         FaultControl(self, self._add_fault, self._remove_fault, self._listed, self._remove_all)
 
     def check(self) -> None:

@@ -190,6 +190,7 @@ def test_names_are_below_the_namespace_and_the_clock_is_not(stage, bag):
 @pytest.mark.parametrize(
     ('change', 'why'),
     [
+        ({'bag': ''}, 'which recording. Set the parameter bag to its folder'),
         ({'bag': 'nowhere'}, 'nowhere is no rosbag2 recording'),
         ({'begin': 1.0}, 'from 1 s to 0.4 s there is nothing to play: .* is 0.4 s long'),
         ({'begin': 0.3, 'end': 0.2}, 'from 0.3 s to 0.2 s there is nothing'),

@@ -796,3 +796,8 @@ def test_a_provider_that_never_answers_keeps_nobody_else_waiting(stage, control)
     assert relay.move().result.reached
     assert not waiting.done()
     stage.probe.destroy_service(silent)
+
+
+def test_a_relay_that_relays_nothing_says_how_it_gets_something_to_relay(stage, capfd):
+    stage.add(FaultRelayNode)
+    assert 'nothing is relayed: for a graph of your own, name a file' in capfd.readouterr().err
