@@ -66,7 +66,7 @@ def test_latched_topics_keep_one_a_publisher_and_streams_many():
     assert incoming([RELIABLE], AS_FOUND, 1).depth == DEPTH == 1000
 
 
-def test_the_file_has_the_last_word():
+def test_the_file_has_the_last_word_about_the_output():
     wanted = Qos(
         reliability='best_effort',
         durability='transient_local',
@@ -77,8 +77,23 @@ def test_the_file_has_the_last_word():
     asked, offered = incoming([RELIABLE], wanted, 1), outgoing([RELIABLE], wanted, 1)
     for profile in (asked, offered):
         assert profile.reliability == ReliabilityPolicy.BEST_EFFORT
-        assert profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
         assert profile.history == HistoryPolicy.KEEP_ALL
         assert profile.depth == 3
+    assert offered.durability == DurabilityPolicy.TRANSIENT_LOCAL
     assert offered.deadline == Duration(seconds=1)
     assert asked.deadline != Duration(seconds=1)
+
+
+def test_whoever_publishes_is_heard_whatever_the_file_wants_of_the_output():
+    strict = Qos(reliability='reliable', durability='transient_local')
+    lax = Qos(reliability='best_effort', durability='volatile')
+    for wanted in (strict, lax):
+        for publisher in (RELIABLE, LOOSE, LATCHED):
+            asked = incoming([publisher], wanted, 1)
+            compatibility, why = qos_check_compatible(publisher, asked)
+            assert compatibility != QoSCompatibility.ERROR, why
+    offered = outgoing([LOOSE], strict, 1)
+    assert offered.reliability == ReliabilityPolicy.RELIABLE
+    assert offered.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    assert offered.depth == 1
+    assert outgoing([LATCHED], lax, 1).durability == DurabilityPolicy.VOLATILE
