@@ -79,9 +79,11 @@ def _run_all(makers: Sequence[Callable[[], Node]], args: list[str]) -> int:
                     executor.add_node(nodes[-1])
         except (BadSetting, *_BAD_ARGUMENTS) as error:
             return _refuse(error)
-        stopped = signals.wake(executor)
+        signals.wake(executor)
         ended = next((node.exit_code for node in nodes if hasattr(node, 'exit_code')), Future())
-        while not (ended.done() or stopped.done()):
+        # By the signal, and not by its event: thousands of others may be before it, each with an
+        # answer that the middleware keeps for 0.1 s if who asked has gone.
+        while not (ended.done() or signals.came):
             # With a time limit: without one EventsExecutor never wakes up; and event by event:
             # spin_until_future_complete leaves some for its next turn (rclpy 7.1.6 wheels).
             executor.spin_once(timeout_sec=0.2)

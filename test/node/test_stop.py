@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 
+from alpha_chaos.run.processes import environment
+
 SWALLOWED = """
 import os, signal
 from alpha_chaos.nodes.stop import StopSignals
@@ -32,6 +34,48 @@ def test_a_signal_whose_exception_was_swallowed_is_not_lost():
     )
     assert 'Exception ignored' in done.stderr  # or this shows nothing
     assert done.stdout == 'stopped\n'
+
+
+BUSY = """
+import os, signal
+from rclpy.node import Node
+from alpha_chaos.nodes.spin import run
+
+class Busy(Node):
+    done = 0
+
+    def __init__(self):
+        super().__init__('busy')
+        self.create_timer(0.01, self.begin)
+
+    def begin(self):
+        for _ in range(100):
+            self.executor.create_task(self.work)
+
+    def work(self):
+        self.done += 1
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def destroy_node(self):
+        print(self.done)
+        super().destroy_node()
+
+raise SystemExit(run(Busy, ['busy']))
+"""
+
+
+def test_a_stop_does_not_wait_for_what_else_there_is_to_do(domains):
+    domain = domains.claim()
+    done = subprocess.run(
+        [sys.executable, '-c', BUSY],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment(domain)},
+        preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL),
+    )
+    domains.free(domain)
+    assert (done.returncode, done.stdout) == (0, '1\n'), done.stderr
 
 
 IMPORTING = """
