@@ -10,10 +10,11 @@ afterwards there is no callback that anybody waits for.
 import ctypes
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from traceback import walk_tb
 
 import rclpy
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
 PATIENCE_S = 60
@@ -57,7 +58,7 @@ def end_discovery(node: Node) -> None:
     except (OSError, AttributeError):  # built otherwise, without what this is about
         return
     rmw_node_of.restype = participant_of.restype = ctypes.c_void_p
-    with node.handle:
+    with suppress(InvalidHandle), node.handle:  # of a node that has gone nothing is left to end
         rmw_node = rmw_node_of(ctypes.c_void_p(node.handle.pointer))
         participant = participant_of(ctypes.c_void_p(rmw_node))
         set_listener(ctypes.c_void_p(participant), None, ctypes.c_int64(PATIENCE_S))

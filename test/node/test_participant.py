@@ -66,3 +66,18 @@ def test_it_may_end_twice_and_before_anything_was_made(stage, visitor):
 
     with pytest.raises(LookupError, match='no such thing'), made_or_let_go():
         Refused()
+
+
+def test_a_node_that_went_by_itself_is_destroyed_again_and_hides_no_error(visitor):
+    node = visitor('gone')
+    node.destroy_node()
+    destroy_all([node])
+
+    class Leaving(Node):
+        def __init__(self):
+            super().__init__('leaving', context=node.context)
+            self.destroy_node()
+            raise LookupError('no such thing')
+
+    with pytest.raises(LookupError, match='no such thing'), made_or_let_go():
+        Leaving()
