@@ -396,13 +396,17 @@ class Probe:
         """Return the stamp that is so long ago in the driver's time."""
         return to_time(to_nanoseconds(self.now()) / 1e9 - seconds)
 
+    def reaches(self, client: Any, seconds: float = FIND_S) -> bool:
+        """Return whether every part of an action is served: it is listed with one of them."""
+        if client not in self._there and self._within(seconds, client.server_is_ready):
+            self._there.add(client)
+        return client in self._there
+
     def send(self, client: Any, goal: Any) -> Any:
         """Send a goal and return the future of its handle."""
-        if client not in self._there:
-            if not self._within(0.0 if client in self._absent else 1.0, client.server_is_ready):
-                self._absent.add(client)
-                pytest.skip(f'nobody serves {client._action_name}')
-            self._there.add(client)
+        if not self.reaches(client, 0.0 if client in self._absent else 1.0):
+            self._absent.add(client)
+            pytest.skip(f'nobody serves {client._action_name}')
         return client.send_goal_async(goal)
 
     def accepted(self, future: Any) -> Any:

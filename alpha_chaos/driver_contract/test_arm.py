@@ -8,6 +8,7 @@ from action_msgs.msg import GoalStatus
 from alpha_chaos.driver_contract.probe import Ended, Probe, moved
 from alpha_chaos.nodes.convert import vector
 
+IN_PART = 'not every part of the action is served there; was one of them not remapped?'
 OUTSIDE_M = 0.05  # by which the targets are that must be refused: a broken driver goes there
 
 
@@ -31,6 +32,7 @@ def test_serves_arm(probe: Probe) -> None:
     found = probe.served(probe.options.arm)
     assert found, f'nobody serves {probe.options.arm}'
     assert found == ['alpha_chaos/action/MoveTo'], f'{probe.options.arm} is of type {found}'
+    assert probe.reaches(probe.arm), f'{probe.options.arm}: {IN_PART}'
 
 
 def test_carries_out_motions(probe: Probe) -> None:

@@ -6,7 +6,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 
 from alpha_chaos.driver_contract.probe import Ended, Probe
-from alpha_chaos.driver_contract.test_arm import require_refusal
+from alpha_chaos.driver_contract.test_arm import IN_PART, require_refusal
 
 OPEN_M, EFFORT_N = 0.08, 10.0
 NEAR_M = 0.01
@@ -31,6 +31,7 @@ def test_serves_gripper(probe: Probe) -> None:
     assert found == ['alpha_chaos/action/GripperCommand'], (
         f'{probe.options.gripper} is of type {found}'
     )
+    assert probe.reaches(probe.gripper), f'{probe.options.gripper}: {IN_PART}'
 
 
 def test_opens_and_closes(probe: Probe) -> None:

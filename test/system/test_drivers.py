@@ -193,6 +193,14 @@ def test_what_is_not_served_is_named_and_the_rest_is_not_judged(stand):
     assert clauses(verdicts, 'kept') == {'publishes_joint_states', 'publishes_objects'}
 
 
+def test_an_action_that_is_served_in_part_is_not_served(stand):
+    name = 'arm/move_to/_action/send_goal'
+    stand.start(DOUBLES, 'baredriver', '--ros-args', '-r', f'{name}:=elsewhere/{name}')
+    code, verdicts, said = stand.check('--node', 'bare_driver')
+    assert (code, clauses(verdicts, 'BROKEN')) == (1, {'serves_arm'}), said
+    assert 'not every part of the action is served there' in said
+
+
 # -- bad input
 
 
