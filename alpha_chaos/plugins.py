@@ -86,13 +86,23 @@ def from_json(text: str, where: str) -> dict[str, Any]:
     if len(text) > LONGEST:
         raise BadSetting(f'a {where} has at most {LONGEST} characters, not {len(text)}')
     try:
-        settings = json.loads(text)
+        settings = json.loads(text, object_pairs_hook=_each_once)
     except ValueError as error:
         raise BadSetting(f'a {where} is a JSON object: {{"kind": ..., ...}}; {error}') from None
     except RecursionError:
         raise BadSetting(f'a {where} is one JSON object, not thousands in one another') from None
     if not isinstance(settings, dict):
         raise BadSetting(f'a {where} is a JSON object: {{"kind": ..., ...}}')
+    return settings
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    settings = dict(pairs)
+    if len(settings) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(
+            f'key {next(key for key in keys if keys.count(key) > 1)!r} is given twice'
+        )
     return settings
 
 
@@ -113,6 +123,11 @@ def unknown(what: str, word: object, known: Iterable[str]) -> str:
     return f'unknown {what} {word!r}{guess} known: {listed}'
 
 
+def said(problem: Mapping[str, Any]) -> str:
+    """Return what a problem of a validation is: the text of the error that a check raised."""
+    return str(problem['msg']).removeprefix('Value error, ')
+
+
 def explain(error: ValidationError, known: Iterable[str] = ()) -> str:
     """Return the first few problems of a validation as one line.
 
@@ -121,10 +136,11 @@ def explain(error: ValidationError, known: Iterable[str] = ()) -> str:
     lines = []
     for problem in error.errors()[:3]:
         path = '.'.join(str(part) for part in problem['loc'])
+        text = said(problem)
         if problem['type'] == 'extra_forbidden' and len(problem['loc']) == 1 and known:
             lines.append(unknown('key', path, known))
         else:
-            lines.append(f'{path}: {problem["msg"]}' if path else problem['msg'])
+            lines.append(f'{path}: {text}' if path else text)
     if (rest := error.error_count() - 3) > 0:
         lines.append(f'and {rest} more')
     return '; '.join(lines)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from alpha_chaos.plugins import BadSetting, unknown
+from alpha_chaos.plugins import BadSetting, said, unknown
 
 M = TypeVar('M', bound=BaseModel)
 Location = tuple[str | int, ...]
@@ -119,7 +119,7 @@ class SettingsFile:
                 text = _spelled(location[:-1], f'the key {location[-1]!r} is missing')
             else:
                 # What follows the part that is in the file is pydantic's name of a type.
-                text = _spelled(self._known(location), first['msg'])
+                text = _spelled(self._known(location), said(first))
             raise self.problem(location, text) from None
 
     def _order(self, problem: str, location: Location) -> tuple[bool, int]:

@@ -71,6 +71,10 @@ class Armed:
     fault: TransitFault
     lane: Lane
 
+    def waits_for(self, topic: str) -> bool:
+        """Tell whether its schedule goes by a topic."""
+        return self.fault.schedule.when is not None and self.fault.schedule.when.topic == topic
+
 
 class TransitRelayNode(Node):
     """Opens routes when their sources appear, and lets the armed faults at what passes."""
@@ -141,8 +145,11 @@ class TransitRelayNode(Node):
 
     def _look(self) -> None:
         graph = dict(self.get_service_names_and_types())
-        for ear in self._ears.values():
+        for topic, ear in tuple(self._ears.items()):
+            before = ear.kind
             ear.look()
+            if ear.kind is not before:
+                self._look_at([armed for armed in self._armed if armed.waits_for(topic)])
         for route in self.routes.values():
             route.look(graph)
 
@@ -222,9 +229,13 @@ class TransitRelayNode(Node):
             )
         side = fault.side_on(route.route.kind)
         lane = route.lanes[side]
-        self._check(lane, fault)
         if (when := fault.schedule.when) is not None:
-            self._listen(when.topic, when.field)
+            self._listen(when.topic)
+        try:
+            self._check(lane, fault)
+        except BadSetting:
+            self._stop_listening()
+            raise
         where = f'{name}/{side}/{fault.kind}'
         same = self._kinds[where]
         self._kinds[where] += 1
@@ -243,47 +254,44 @@ class TransitRelayNode(Node):
         return armed
 
     def _check(self, lane: Lane, fault: TransitFault) -> None:
-        """Refuse a fault whose fields the type of the messages does not have, or not so."""
+        """Refuse a fault whose fields the types of the messages do not have, or not so."""
         if lane.kind is not None:
             for path, need in fault.needs.items():
                 check_field(lane.kind, path, need)
             check_values(lane.kind, fault.writes)
             check_values(lane.answers, fault.answers_with, blank=True)
+        when = fault.schedule.when
+        if when is not None and (kind := self._ears[when.topic].kind) is not None:
+            check_field(kind, when.field, 'field')
 
     def typed(self, lane: Lane) -> None:
         """Look at the faults of a lane once its type is known."""
-        for armed in tuple(self._armed):
-            if armed.lane is lane:
-                try:
-                    self._check(lane, armed.fault)
-                except BadSetting as error:
-                    self.problem(armed.route, str(error))
-                    self._disarm(armed)
+        self._look_at([armed for armed in self._armed if armed.lane is lane])
+
+    def _look_at(self, faults: Iterable[Armed]) -> None:
+        for armed in faults:
+            try:
+                self._check(armed.lane, armed.fault)
+            except BadSetting as error:
+                self.problem(armed.route, str(error))
+                self._disarm(armed)
 
     def _disarm(self, armed: Armed) -> None:
         self._armed.remove(armed)
         armed.lane.leave(armed.lane.stack.disarm(armed.id, self.clock.now_ns))
         self._stop_listening()
 
-    def _listen(self, topic: str, field: str) -> None:
-        """Hear a topic that a schedule goes by; refuse a field that is known not to be there."""
+    def _listen(self, topic: str) -> None:
         if topic not in self._ears:
             name = self.resolve_topic_name(topic)
             self._ears[topic] = ear = Ear(self, name, '', Qos(), partial(self._observe, topic))
             ear.look()
-        if (kind := self._ears[topic].kind) is not None:
-            try:
-                check_field(kind, field, 'field')
-            except BadSetting:
-                self._stop_listening()
-                raise
 
     def _stop_listening(self) -> None:
         """Close the ears that no schedule needs any more."""
-        conditions = (armed.fault.schedule.when for armed in self._armed)
-        needed = {condition.topic for condition in conditions if condition is not None}
-        for topic in [topic for topic in self._ears if topic not in needed]:
-            self._ears.pop(topic).close()
+        for topic in tuple(self._ears):
+            if not any(armed.waits_for(topic) for armed in self._armed):
+                self._ears.pop(topic).close()
 
     def _observe(self, topic: str, data: bytes) -> None:
         if topic not in self._ears:  # nobody looks any more at what was under way

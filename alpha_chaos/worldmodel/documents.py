@@ -18,7 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
-from alpha_chaos.plugins import BadSetting, unknown
+from alpha_chaos.plugins import BadSetting, said, unknown
 from alpha_chaos.resources import config_folder
 from alpha_chaos.settings_file import Location, SettingsFile
 
@@ -234,7 +234,7 @@ def read_part(model: type[D], raw: Any, at: Place) -> D:
         if first['type'] == 'extra_forbidden':
             known = [field.alias or name for name, field in model.model_fields.items()]
             raise at.wrong(unknown('key', first['loc'][-1], known)) from None
-        raise at.wrong(first['msg']) from None
+        raise at.wrong(said(first)) from None
 
 
 @dataclass

@@ -397,6 +397,19 @@ def test_a_condition_on_a_field_that_the_topic_does_not_have_is_refused(bench, s
     stage.until(lambda: effort.get_subscription_count() == 1, 'the relay on /effort')
 
 
+def test_a_condition_whose_topic_turns_out_to_lack_the_field_takes_its_fault_out(bench, stage):
+    bench.connect()
+    for field in ('dta', 'data'):
+        when = {'topic': '/effort', 'field': field, 'above': 5.0}
+        assert bench.add(route='/arm/joints', kind='drop', schedule={'when': when}).ok
+    effort = stage.probe.create_publisher(Float64, '/effort', 10)
+    stage.until(lambda: effort.get_subscription_count() == 1, 'the relay on /effort')
+    (left,) = stage.ask(ListFaults, 'fault_relay/list_faults').faults
+    assert json.loads(left)['schedule']['when']['field'] == 'data'
+    said = "std_msgs/Float64, 'dta': unknown field 'dta', did you mean 'data'? known: data"
+    assert ('/arm/joints', said) in bench.relay._problems
+
+
 # -- time
 
 

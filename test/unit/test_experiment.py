@@ -452,7 +452,7 @@ def test_the_manifest_says_what_is_drawn_and_what_is_compared(tmp_path: Path) ->
     [
         ('episode_hsh', 'episode_hash', 'line 3: seed_rule: Input should be'),
         ('positon_m', 'position_m', "line 6: vary: unknown key 'positon_m', did you mean 'positi"),
-        ('[0.2, 0.1]', '[0.1, 0.2]', 'line 6: vary.mass_kg: Value error, a range is [lowest, hig'),
+        ('[0.2, 0.1]', '[0.1, 0.2]', 'line 6: vary.mass_kg: a range is [lowest, hig'),
         ('{position_m: 0.09', '{position_m: 0.03', 'line 6: position_m 0.09 can put red and gr'),
         ('{kind: rety,', '{kind: retry,', "line 10: unknown recovery 'rety', did you mean 'retry"),
         ('trys: 1', 'tries: 1', "line 10: recovery 'retry': unknown key 'trys', did you mean 'tr"),
@@ -471,7 +471,7 @@ def test_the_manifest_says_what_is_drawn_and_what_is_compared(tmp_path: Path) ->
         (
             '{block: pink,',
             '{block: red,',
-            "line 19: body 'panda': Value error, nudge: there is no",
+            "line 19: body 'panda': nudge: there is no",
         ),
     ],
 )

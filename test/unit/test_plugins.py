@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from alpha_chaos.faults.base import Fields
-from alpha_chaos.plugins import BadSetting, Plugin, catalogue, explain, parse, unknown
+from alpha_chaos.plugins import BadSetting, Plugin, catalogue, explain, from_json, parse, unknown
 
 FAULT = """
 from typing import Literal
@@ -95,6 +95,22 @@ def test_of_many_problems_the_first_are_told_and_the_rest_counted() -> None:
     assert text.count('numbers.') == 3
     assert text.endswith('and 2 more')
     assert '\n' not in text
+
+
+@pytest.mark.parametrize(
+    ('text', 'why'),
+    [
+        ('{"kind": "lag", "lag_s": 1, "lag_s": 2}', "; key 'lag_s' is given twice"),
+        ('{"kind": ', '; Expecting value'),
+        ('[1]', '{"kind": ..., ...}'),
+        ('[' * 90_000, 'not thousands in one another'),
+        (' ' * 100_001, 'at most 100000 characters, not 100001'),
+    ],
+)
+def test_text_that_is_no_settings_is_refused_with_what_it_looks_like(text: str, why: str) -> None:
+    with pytest.raises(BadSetting, match='a fault ') as caught:
+        from_json(text, 'fault')
+    assert why in str(caught.value)
 
 
 def test_a_complaint_names_the_close_word_and_all_known_ones() -> None:

@@ -111,7 +111,7 @@ FAULT = 'topics:\n  /a:\n    faults:\n      - kind: lag\n        lag_s: 1\n'
         (
             FAULT + '        schedule: {when: {topic: b c, field: x, above: 0}}\n',
             6,
-            "when.topic: Value error, 'b c' is no ROS name; it looks like /robot/scan or scan",
+            "when.topic: 'b c' is no ROS name; it looks like /robot/scan or scan",
         ),
         (
             'topics:\n  /a:\n    faults:\n' + '      - {kind: drop}\n' * 101,
