@@ -400,6 +400,7 @@ def graph(
     from alpha_chaos.graph_picture import dot
     from alpha_chaos.run.live_graph import look
 
+    typer.echo(f'listens until {quiet:g} s bring nothing new', err=True)
     names, wires = _checked(lambda: look(quiet))
     left_out = [name.strip() for name in without.split(',') if name.strip()]
     typer.echo(dot(names, wires, left_out), nl=False)

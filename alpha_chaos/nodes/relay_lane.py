@@ -64,7 +64,7 @@ class Lane:
             self._relay.problem(
                 self.route.name,
                 f'the {self.side} is of another type now: its faults begin anew, '
-                f'{lost} held messages are lost',
+                f'held messages lost: {lost}',
             )
         self.kind, self.send, self.answers = kind, send, answers
         self._codec = Codec(lambda data: deserialize_message(data, kind), serialize_message)

@@ -111,7 +111,7 @@ class TransitRelayNode(Node):
         injection = 'on' if self.params.enable_injection else 'off'
         self.get_logger().info(
             f'relays {", ".join(names) or "nothing"}; injection is {injection}, '
-            f'{len(self._armed)} faults are armed'
+            f'faults armed: {len(self._armed)}'
         )
         self._look()
         self.create_timer(LOOK_S, self._look, clock=STEADY)
@@ -205,7 +205,7 @@ class TransitRelayNode(Node):
     def _restart(self, now_ns: int) -> None:
         lost = sum(lane.stack.restart(now_ns) for lane in self._struck())
         if lost:
-            self.get_logger().warning(f'time began anew: {lost} held messages are lost')
+            self.get_logger().warning(f'time began anew; held messages lost: {lost}')
         self.held()
 
     def held(self) -> None:
@@ -273,7 +273,7 @@ class TransitRelayNode(Node):
             try:
                 self._check(armed.lane, armed.fault)
             except BadSetting as error:
-                self.problem(armed.route, str(error))
+                self.problem(armed.route, f'fault {armed.fault.kind} is taken out: {error}')
                 self._disarm(armed)
 
     def _disarm(self, armed: Armed) -> None:
@@ -341,10 +341,17 @@ class TransitRelayNode(Node):
         if not isinstance(name, str) or name not in self.routes:
             raise BadSetting(unknown('route', name, self.routes))
         route = self.routes[name]
-        return self._arm(route, parse_fault(settings, route.route.kind)).id
+        armed = self._arm(route, parse_fault(settings, route.route.kind))
+        self.get_logger().info(f'{name}: fault {armed.id}, {armed.fault.kind}, is armed')
+        when = armed.fault.schedule.when
+        if when is not None and self._ears[when.topic].kind is None:
+            self.get_logger().info(f'{name}: fault {armed.id} waits for {when.topic}')
+        return armed.id
 
     def _remove_fault(self, handle: int) -> None:
-        self._disarm(next(armed for armed in self._armed if armed.id == handle))
+        armed = next(armed for armed in self._armed if armed.id == handle)
+        self._disarm(armed)
+        self.get_logger().info(f'{armed.route}: fault {handle}, {armed.fault.kind}, is removed')
 
     def _listed(self) -> list[Listed]:
         listed = []
@@ -363,4 +370,4 @@ class TransitRelayNode(Node):
                 lane.sequence = 0
         self._stop_listening()
         self.held()
-        self.get_logger().info(f'reset: no fault is armed, {lost} held messages are lost')
+        self.get_logger().info(f'reset: no fault is armed; held messages lost: {lost}')

@@ -101,6 +101,7 @@ def steady_state(name: str, out: Path | None, relay: str, console: Console) -> i
             console,
             f'{config}: {_count(len(settings.probes), "probe")}, '
             f'{_count(len(settings.method), "fault")} through {relay}; '
+            f'at most {settings.find_s:g} s to find everybody, '
             f'{settings.before_s:g} s before, {settings.during_s:g} s with faults, '
             f'{settings.after_s:g} s after',
         )

@@ -2,6 +2,7 @@
 
 python docs/examples/faults.py add '{"route": "/chatter", "kind": "lag", "lag_s": 2.0}'
 python docs/examples/faults.py list
+python docs/examples/faults.py remove 0
 python docs/examples/faults.py reset
 """
 
@@ -11,13 +12,13 @@ from typing import Any
 import rclpy
 from rclpy.node import Node
 
-from alpha_chaos.srv import AddFault, ListFaults, ResetFaults
+from alpha_chaos.srv import AddFault, ListFaults, RemoveFault, ResetFaults
 
 RELAY = '/fault_relay'
 PATIENCE_S = 10.0
 
 
-def ask(kind: Any, name: str, **request: str) -> Any:
+def ask(kind: Any, name: str, **request: Any) -> Any:
     """Return what a service answers."""
     node = Node('faults')
     client = node.create_client(kind, f'{RELAY}/{name}')
@@ -40,6 +41,9 @@ if __name__ == '__main__':
             answer = ask(ListFaults, 'list_faults')
             for row in zip(answer.ids, answer.faults, answer.decided, answer.struck, strict=True):
                 print('{}: {}, looked at {} messages, struck {}'.format(*row))
+        case ['remove', number] if number.isdecimal():
+            answer = ask(RemoveFault, 'remove_fault', id=int(number))
+            print('disarmed' if answer.ok else answer.message)
         case ['reset']:
             print('disarmed' if ask(ResetFaults, 'reset_faults').ok else 'not disarmed')
         case _:

@@ -312,7 +312,7 @@ def test_the_relay_is_launched_with_its_file_in_its_namespace_and_ctrl_c_ends_it
     relay = launch(
         'relay', 'site', ns='cell', config='example', enable_injection='true', allow='/chatter'
     )
-    relay.wait_for('relays /chatter; injection is on, 4 faults are armed')
+    relay.wait_for('relays /chatter; injection is on, faults armed: 4')
     parameters, remappings = rules(relay.started['fault_relay'].command)
     assert parameters == {
         'config': str(config_folder() / 'relay/example.yaml'),

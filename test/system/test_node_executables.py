@@ -249,10 +249,11 @@ def test_the_graph_of_a_domain_is_drawn_and_an_empty_one_is_refused(crew):
     crew.wait_until(crew.connected, 'the network')
     code, said = draw('picture', '5')
     assert code == 0
-    assert said.startswith('digraph {')
+    assert said.startswith('listens until 5 s bring nothing new\ndigraph {')
     assert '  "/perception";' in said
     crew.stop()
-    assert draw('nothing', '1') == (2, f'error: {NOBODY}\n')
+    said = f'listens until 1 s bring nothing new\nerror: {NOBODY}\n'
+    assert draw('nothing', '1') == (2, said)
 
 
 # -- an episode
