@@ -27,6 +27,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode='markdown',  # paragraphs fill the line
     context_settings={'help_option_names': ['-h', '--help']},
 )
 app.add_typer(simmer, name='simmer')
@@ -79,7 +80,7 @@ def matrix(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option('--out', '-o', help='Folder of the run; runs/<experiment> by default.'),
+        typer.Option('--out', '-o', help='Folder of the run; runs/EXPERIMENT by default.'),
     ] = None,
     workers: Annotated[
         int | None,
@@ -365,9 +366,7 @@ def steady_state(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
-            '--out', '-o', help='The journal; runs/<name>/steady_state.jsonl by default.'
-        ),
+        typer.Option('--out', '-o', help='The journal; runs/NAME/steady_state.jsonl by default.'),
     ] = None,
     relay: Annotated[str, typer.Option(help="Full name of the relay's node.")] = '/fault_relay',
 ) -> None:

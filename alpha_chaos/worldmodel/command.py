@@ -55,7 +55,7 @@ def score(
         str,
         typer.Option(
             metavar='empty|golden|shuffled|truncated|DIR',
-            help='A baseline, or a folder with plan_<task id>.txt.',
+            help='A baseline, or a folder with plan_TASK.txt.',
         ),
     ],
     out: Annotated[
@@ -103,7 +103,7 @@ def run(
     ] = None,
     plans: Annotated[
         list[Path] | None,
-        typer.Option(help='Folder with plan_<task id>.txt to be judged as well; repeatable.'),
+        typer.Option(help='Folder with plan_TASK.txt to be judged as well; repeatable.'),
     ] = None,
     data: Data = None,
     mode: Strictness = Mode.strict,
