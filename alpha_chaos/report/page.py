@@ -497,7 +497,8 @@ class _Page:
         section.grids += self._grids('faults_against_controls')
         if section.empty:
             section.text.append(
-                'No fault has a control on the same seeds in this run, or none has run yet.'
+                'Here no scene was run with a fault and without it: their seeds differ, or one of '
+                'them has not run yet. The experiment `randomized` has such pairs.'
             )
         return section
 

@@ -277,7 +277,7 @@ def test_copies_weigh_as_much_as_one(whole: Summary) -> None:
     assert cells['control'].p_holm == 1.0
     assert f4.difference.interval is None
     assert f4.detectable.pairs is None
-    assert 'distinct pairs or fewer: whatever happens there, no exact test' in said(whole)
+    assert 'distinct pairs: whatever happens there, no exact test' in said(whole)
 
 
 def test_safety_keeps_the_rules_apart_and_names_the_blocks(whole: Summary) -> None:
