@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from alpha_chaos import __version__
 from alpha_chaos.report import wording as say
-from alpha_chaos.report.benchmark_table import TITLES
+from alpha_chaos.report.benchmark_table import TITLES, missing
 from alpha_chaos.report.benchmark_tables import heads, tables
 from alpha_chaos.report.chains import Chain, chains
 from alpha_chaos.report.command import FOLDER, PAGE, fill, replace
@@ -61,7 +61,7 @@ def build(folder: Path) -> Path:
     sections.append(_tasks(summary, chosen))
     content = {
         'title': f'Plans for {len(manifest.tasks.names)} tasks of {manifest.tasks.source}',
-        'verdict': verdict(summary),
+        'verdict': verdict(summary, missing(manifest, answers)),
         'facts': list(_facts(manifest, summary)),
         'notes': list(notes(manifest, summary)),
         'sections': sections,
@@ -75,8 +75,11 @@ def build(folder: Path) -> Path:
     return target / PAGE
 
 
-def verdict(summary: BenchmarkSummary) -> str:
-    """Return what the run says, in one sentence or two."""
+def verdict(summary: BenchmarkSummary, left: str) -> str:
+    """Return what the run says, in one sentence or two.
+
+    :param left: says which plans are missing; empty if none are
+    """
     asked = [item for item in summary.sets if item.origin != 'baseline' and item.n]
     plans = say.joined(f'{item.name} {say.counted(item.clean)}' for item in asked)
     nobody = say.joined(
@@ -84,7 +87,10 @@ def verdict(summary: BenchmarkSummary) -> str:
         for item in summary.sets
         if item.origin == 'baseline'
     )
-    text = f'Clean plans: {plans or "none were asked for"}; baselines: {nobody}.'
+    none = 'none are there yet' if left else 'none were asked for'
+    text = f'Clean plans: {plans or none}; baselines: {nobody}.'
+    if left:
+        text = f'{left}. {text}'
     shown = [item for item in summary.comparisons if not item.baseline and _is_shown(item)]
     return ' '.join([text, *map(_conclusion, shown)])
 

@@ -12,8 +12,9 @@ from alpha_chaos.plugins import BadSetting
 from alpha_chaos.report.benchmark_tables import heads, tables
 from alpha_chaos.report.export_tables import TableOut
 from alpha_chaos.report.wording import shown
-from alpha_chaos.stats.benchmark import BenchmarkSummary, summarize
+from alpha_chaos.stats.benchmark import summarize
 from alpha_chaos.worldmodel import answers
+from alpha_chaos.worldmodel.benchmark_manifest import MANIFEST, BenchmarkManifest, read_manifest
 
 LONGEST = 12  # lines of a table that are printed; the rest is in the report
 TITLES: Mapping[str, str] = {
@@ -29,24 +30,29 @@ ON_THE_PAGE = ('ended', 'recorded')  # columns that a terminal has no room for
 PRINTED = ('plan_sets', 'comparisons', 'costs', 'rules_latent')
 
 
-def load(folder: Path) -> BenchmarkSummary:
-    """Return what the record of a run amounts to.
+def print_table(folder: Path, console: Console) -> None:
+    """Print the result of a run from its record, and how many plans are missing.
 
-    :raises BadSetting: where there is no run
+    :raises BadSetting: where there is no run, or a manifest that cannot be read
     :raises jsonl.CorruptLine: when the record cannot be read, naming file and line
     """
     if not (folder / answers.FILE).is_file():
         raise BadSetting(f'{folder}: there is no {answers.FILE}, so it is no benchmark run')
-    return summarize(answers.read(folder))
+    found = answers.read(folder)
+    left = missing(read_manifest(folder), found) if (folder / MANIFEST).is_file() else ''
+    print_tables(tables(summarize(found)), PRINTED, console)
+    if left:
+        console.print(f'\n{left}', highlight=False, soft_wrap=True)
 
 
-def print_table(folder: Path, console: Console) -> None:
-    """Print the result of a run, from its record alone.
-
-    :raises BadSetting: where there is no run
-    :raises jsonl.CorruptLine: when the record cannot be read, naming file and line
-    """
-    print_tables(tables(load(folder)), PRINTED, console)
+def missing(manifest: BenchmarkManifest, found: Iterable[answers.Answer]) -> str:
+    """Say how many of a model's plans are not there yet; empty if all are."""
+    planned = manifest.planned()
+    left = len(planned - {answer.key for answer in found if answer.status == 'done'})
+    if not left:
+        return ''
+    verb = 'is' if left == 1 else 'are'
+    return f'{left} of {len(planned)} plans {verb} missing; the same command goes on'
 
 
 def print_tables(found: Iterable[TableOut], names: Sequence[str], console: Console) -> None:

@@ -4,13 +4,15 @@ A run can be stopped anywhere, by anything; the same call goes on with what is m
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress
 
 from alpha_chaos.catalogues import conditions as known_conditions
@@ -18,6 +20,7 @@ from alpha_chaos.closing import Closing
 from alpha_chaos.planners.base import CompletionRequest, Sampling
 from alpha_chaos.planners.providers.base import Provider, ProviderError
 from alpha_chaos.planners.providers.cache import write_atomically
+from alpha_chaos.planners.providers.embedded import NAME as EMBEDDED
 from alpha_chaos.planners.providers.select import ProviderKind, choose
 from alpha_chaos.plugins import BadSetting, parse, unknown
 from alpha_chaos.printable import printable
@@ -25,7 +28,7 @@ from alpha_chaos.report.wording import first_few, shown
 from alpha_chaos.run.benchmark_manifest import settle
 from alpha_chaos.run.command import DONE, HARNESS_ERRORS, INTERRUPTED
 from alpha_chaos.run.language_model import replies_folder
-from alpha_chaos.run.progress import columns
+from alpha_chaos.run.progress import LINE_EVERY_S, columns
 from alpha_chaos.worldmodel.answers import (
     MAX_PLAN,
     Answer,
@@ -51,6 +54,8 @@ PLANS = 'plans'  # folder of the plans that a model wrote, as `simmer score` tak
 GIVE_UP_AFTER = 3  # tasks in a row without an answer: nobody is there any more
 BYTES_PER_TOKEN = 2.5  # fewer than any prompt of ours was seen to have
 MOST_BYTES_PER_TOKEN = 4.0  # of a model that counts no prompt
+EMBEDDED_PLAN_S = 60.0  # measured: 4 s for a reply of one line, 165 s for one of 2048 tokens
+ESTIMATED_OVER_S = 86_400.0  # a plan can take longer than the half minute that rich looks back
 ESCAPED = ('utf-8', 'backslashreplace')  # a model can write what has no UTF-8 form
 
 
@@ -108,6 +113,7 @@ def run_benchmark(
             names=tuple(exams),
         ),
         conditions={condition.name: condition.model_dump() for condition in conditions},
+        asked={condition.name: tuple(exams) for condition in conditions},
         plans={name: found for name, (found, _) in folders.items()},
         model=model,
     )
@@ -353,18 +359,13 @@ class _Asking:
         done = self._answers.done()
         jobs = [(name, condition) for name in exams for condition in conditions]
         todo = [job for job in jobs if (job[1].name, job[0]) not in done]
-        names = ', '.join(condition.name for condition in conditions)
-        there = f'; {len(jobs) - len(todo)} are there already' if len(todo) < len(jobs) else ''
-        _say(
-            self._console,
-            f'{len(exams)} task{"" if len(exams) == 1 else "s"} in each of {names}{there}',
-        )
+        self._announce(exams, conditions, len(todo))
         self.outcome.left = [(condition.name, name) for name, condition in todo]
         silent = 0
         try:
-            with _Display(self._console, len(jobs), len(jobs) - len(todo)) as display:
+            with Display(self._console, len(jobs), len(jobs) - len(todo)) as display:
                 for name, condition in todo:
-                    answer = self._attempts(name, exams[name], condition)
+                    answer = self._attempts(name, exams[name], condition, display)
                     display.show(answer)
                     silent = silent + 1 if answer.status == 'aborted' else 0
                     if answer.status == 'done':
@@ -375,17 +376,45 @@ class _Asking:
         except KeyboardInterrupt:
             self.outcome.stopped = True
 
-    def _attempts(self, name: str, exam: Exam, condition: Condition) -> Answer:
+    def _announce(
+        self, exams: Mapping[str, Exam], conditions: Sequence[Condition], plans: int
+    ) -> None:
+        """Say how much there is to ask, before hours have gone into it."""
+        names = ', '.join(condition.name for condition in conditions)
+        tasks = f'{len(exams)} task{"" if len(exams) == 1 else "s"} in each of {names}'
+        there = len(exams) * len(conditions) - plans
+        _say(
+            self._console,
+            f'{plans} plan{"" if plans == 1 else "s"} to ask for: {tasks}'
+            + (f'; {there} are there already' if there else ''),
+        )
+        if self._provider.name == EMBEDDED and plans:
+            few = f'begin with a few: --tasks {next(iter(exams))}; ' if len(exams) > 1 else ''
+            _say(
+                self._console,
+                'With the embedded model a plan takes a minute or more on two cores, a dialogue '
+                f'many times that, so this may take {lasting(plans * EMBEDDED_PLAN_S)} or more; '
+                f'{few}--short-prompts and fewer --reply-tokens make it shorter',
+            )
+
+    def _attempts(self, name: str, exam: Exam, condition: Condition, display: 'Display') -> Answer:
         for _ in range(1 + self._options.retries):
-            answer = self._attempt(name, exam, condition)
+            answer = self._attempt(name, exam, condition, display)
             self._answers.add([answer])
             if answer.status == 'done':
                 keep_plan(self._out, answer)
                 break
         return answer
 
-    def _attempt(self, name: str, exam: Exam, condition: Condition) -> Answer:
+    def _attempt(self, name: str, exam: Exam, condition: Condition, display: 'Display') -> Answer:
         dialogue = _Dialogue(self._provider, self._options.reply_tokens, self._room)
+
+        def ask(system: str, prompt: str, most_tokens: int | None) -> str:
+            asked = len(dialogue.exchanges)
+            number = f', question {asked + 1}' if asked else ''
+            display.under_way(f'{condition.name}/{name}{number}')
+            return dialogue.ask(system, prompt, most_tokens)
+
         about = {
             'plan_set': condition.name,
             'task': name,
@@ -394,7 +423,7 @@ class _Asking:
             'attempt': self._answers.next_attempt((condition.name, name)),
         }
         try:
-            planned = condition.plan(exam, dialogue.ask)
+            planned = condition.plan(exam, ask)
         except ProviderError as error:
             if error.code == 'context_full':
                 raise BadSetting(
@@ -422,21 +451,57 @@ def keep_plan(out: Path, answer: Answer) -> None:
         write_atomically(path, answer.plan)
 
 
-class _Display(Closing):
-    """Shows what is done: a bar for people, a line an answer for logs."""
+class Display(Closing):
+    """Shows what is done, under way and left: a bar for people, lines for logs."""
 
-    def __init__(self, console: Console, total: int, done: int) -> None:
+    def __init__(
+        self,
+        console: Console,
+        total: int,
+        done: int,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin; `done` plans are there from earlier calls."""
         self._console = console
-        self._total, self._done = total, done
+        self._total, self._done, self._before = total, done, done
+        self._clock_s = clock_s
+        self._begun_s = self._answered_s = clock_s()
+        self._said_s: float | None = None  # when a plan under way was last spoken of
         self._bar: Progress | None = None
         if console.is_terminal:
-            self._bar = Progress(*columns(), console=console)
-            self._task = self._bar.add_task('answers', total=total, completed=done)
+            self._bar = Progress(
+                *columns(),
+                console=console,
+                speed_estimate_period=ESTIMATED_OVER_S,
+                get_time=clock_s,
+            )
+            self._task = self._bar.add_task('plans', total=total, completed=done)
             self._bar.start()
+
+    def under_way(self, plan: str) -> None:
+        """Say which plan is asked for now; not every time, where there are only lines."""
+        if self._bar is not None:
+            text = escape(shown(plan, self._console.encoding))
+            self._bar.update(self._task, description=text)
+            return
+        now_s = self._clock_s()
+        if self._said_s is None or now_s - self._said_s >= LINE_EVERY_S:
+            self._said_s = now_s
+            here = self._done - self._before
+            rest = ''
+            if here:
+                took_s = (self._answered_s - self._begun_s) / here
+                rest = f', about {lasting(took_s * (self._total - self._done))} left'
+            _say(
+                self._console,
+                f'{self._done}/{self._total} plans, {lasting(now_s - self._begun_s)}{rest}: '
+                f'{plan} under way',
+            )
 
     def show(self, answer: Answer) -> None:
         """Take one answer in."""
         self._done += answer.status == 'done'
+        self._answered_s = self._clock_s()
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
         if self._bar is None or answer.status == 'aborted':
@@ -446,6 +511,15 @@ class _Display(Closing):
         """Stop drawing."""
         if self._bar is not None:
             self._bar.stop()
+
+
+def lasting(duration_s: float) -> str:
+    """Return a duration to two digits or so, in the unit that people use for it."""
+    if duration_s < 120.0:
+        return f'{duration_s:.0f} s'
+    if duration_s < 7200.0:
+        return f'{duration_s / 60.0:.0f} min'
+    return f'{duration_s / 3600.0:.1f} h'
 
 
 def _told(answer: Answer) -> str:
@@ -475,8 +549,7 @@ def _conclude(outcome: Outcome, out: Path, console: Console) -> int:
         names = first_few([f'{plan_set}/{task}' for plan_set, task in outcome.left], 5)
         _say(
             console,
-            f'{len(outcome.left)} plans are missing because the model did not answer: {names}. '
-            'The same command asks again.',
+            f'no plan, because the model did not answer: {names}. The same command asks again.',
         )
         return HARNESS_ERRORS
     _say(console, f'everything is in {out}: journal.jsonl, plans/, replies/')

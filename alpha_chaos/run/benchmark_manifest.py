@@ -32,6 +32,7 @@ def settle(out: Path, now: BenchmarkManifest, new: bool) -> None:
                 update={'names': tuple(sorted({*old.tasks.names, *now.tasks.names}))}
             ),
             conditions={**old.conditions, **now.conditions},
+            asked=_by_condition({*old.planned(), *now.planned()}),
             plans={**old.plans, **now.plans},
             model=now.model or old.model,
         )
@@ -42,6 +43,11 @@ def settle(out: Path, now: BenchmarkManifest, new: bool) -> None:
         'machine': {'system': platform.platform(), 'processor': processor()},
     }
     _write(out / MANIFEST, content)
+
+
+def _by_condition(planned: set[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    names = sorted({name for name, _ in planned})
+    return {name: tuple(sorted(task for of, task in planned if of == name)) for name in names}
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

@@ -47,12 +47,24 @@ class PlanFolder(_Part):
 
 
 class BenchmarkManifest(_Part):
-    """A run: what was asked, how, and who answered."""
+    """A run: what was asked, how, and who answered.
+
+    :param asked: tasks that plans are asked for, by condition; all, where one is not in it
+    """
 
     tasks: Tasks
     conditions: dict[str, dict[str, Any]] = {}
+    asked: dict[str, tuple[str, ...]] = {}
     plans: dict[str, PlanFolder] = {}
     model: Model | None = None
+
+    def planned(self) -> set[tuple[str, str]]:
+        """Return condition and task of every plan that a model is to make."""
+        return {
+            (name, task)
+            for name in self.conditions
+            for task in self.asked.get(name, self.tasks.names)
+        }
 
 
 def read_manifest(folder: Path) -> BenchmarkManifest:

@@ -1,5 +1,6 @@
 """What is computed from the answers of a benchmark, and how it is shown."""
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,12 +11,13 @@ from kitchenette import GERMS, write_kitchenette
 from rich.console import Console
 from scipy.stats import binomtest, bootstrap
 
-from alpha_chaos.report.benchmark_page import build
+from alpha_chaos.report.benchmark_page import build, verdict
 from alpha_chaos.report.benchmark_table import print_table
 from alpha_chaos.report.chains import chains
 from alpha_chaos.run.benchmark import Options, run_benchmark
 from alpha_chaos.stats.benchmark import SEED, summarize
-from alpha_chaos.worldmodel.answers import Answer, Answers, Exchange, Origin, VerdictRecord
+from alpha_chaos.worldmodel.answers import FILE, Answer, Answers, Exchange, Origin, VerdictRecord
+from alpha_chaos.worldmodel.benchmark_manifest import MANIFEST
 from alpha_chaos.worldmodel.plan_text import read_plan
 from alpha_chaos.worldmodel.score import open_benchmark, own_tasks
 from alpha_chaos.worldmodel.verdict import Failure, Verdict
@@ -216,6 +218,28 @@ def test_the_page_stands_alone_and_nothing_in_it_is_markup_but_ours(folder: Path
             assert 'plans/b' in address or (folder / 'report' / address).exists(), address
     assert page.tags.count('svg') >= 2  # a timeline each for germs and for the made-up harm
     assert re.search(r'aria-label="step 1: planted; \[GRAB\] &lt;chicken&gt; \(1\)', text)
+
+
+def test_the_headline_says_how_many_plans_are_missing(folder: Path, tmp_path: Path) -> None:
+    assert 'missing' not in build(folder).read_text('utf-8')
+    stopped = tmp_path / 'run'
+    stopped.mkdir()
+    (stopped / FILE).write_bytes((folder / FILE).read_bytes())
+    manifest = json.loads((folder / MANIFEST).read_text('utf-8'))
+    manifest |= {'conditions': {'base': {}, 'foresight': {}}, 'asked': {'base': ['salad']}}
+    (stopped / MANIFEST).write_text(json.dumps(manifest), 'utf-8')
+    # One of base, and of foresight as many as there are tasks.
+    said = '3 of 3 plans are missing; the same command goes on. Clean plans: '
+    assert said in build(stopped).read_text('utf-8')
+
+
+def test_plans_that_are_not_there_yet_were_asked_for_all_the_same() -> None:
+    found = summarize([answer('golden', 'a', origin='baseline')])
+    left = '2 of 2 plans are missing; the same command goes on'
+    assert verdict(found, left) == (
+        f'{left}. Clean plans: none are there yet; baselines: golden 1/1.'
+    )
+    assert verdict(found, '') == 'Clean plans: none were asked for; baselines: golden 1/1.'
 
 
 def test_the_same_run_gives_the_same_page(folder: Path) -> None:

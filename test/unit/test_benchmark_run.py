@@ -13,10 +13,16 @@ import pytest
 from kitchenette import CHICKEN, GERMS, LETTUCE, answers, write_kitchenette
 from ollama_double import OllamaDouble, chat_reply
 from release_data import write_release
+from rich.console import Console
 from typer.testing import CliRunner
 
 from alpha_chaos.cli import app
-from alpha_chaos.worldmodel.answers import Answer, final, read
+from alpha_chaos.planners.base import Completion, CompletionRequest
+from alpha_chaos.planners.providers.embedded import Embedded
+from alpha_chaos.run.benchmark import Display, lasting
+from alpha_chaos.worldmodel.answers import Answer, VerdictRecord, final, read
+from alpha_chaos.worldmodel.benchmark_manifest import read_manifest
+from alpha_chaos.worldmodel.verdict import Verdict
 
 BY_TITLE = {'Serve lettuce': LETTUCE, 'Warm the chicken': CHICKEN}
 
@@ -113,9 +119,103 @@ def test_the_same_call_again_asks_nothing_and_adds_nothing(world: Path, out: Pat
         assert questions(double) == asked
         # More is added to what is there.
         assert ask(world, out, double, '--conditions', 'foresight', '--tasks', 'sal*')[0] == 0
+        said = simmer('table', out)[1]
+        assert 'missing' not in said  # foresight was asked for one task, and base for both
+        planned = read_manifest(out).planned()
+    assert planned == {('base', 'salad'), ('base', 'warm_chicken'), ('foresight', 'salad')}
     assert set(counted(out)) - {key for key in counted(out) if key[0] != 'foresight'} == {
         ('foresight', 'salad')
     }
+
+
+def test_what_is_asked_for_and_what_is_under_way_is_said_before_the_first_answer(
+    world: Path, out: Path
+) -> None:
+    with OllamaDouble(chat=answers(BY_TITLE)) as double:
+        said = ask(world, out, double, '--conditions', 'base,self-refine')[1].splitlines()
+        again = ask(world, out, double, '--conditions', 'base,self-refine')[1]
+    assert said[1:4] == [
+        '4 plans to ask for: 2 tasks in each of base, self-refine',
+        '0/4 plans, 0 s: base/salad under way',
+        '1/4 base/salad: 2 steps, immediate 0, latent 0, clean',
+    ]
+    assert '0 plans to ask for: 2 tasks in each of base, self-refine; 4 are there' in again
+
+
+def test_the_embedded_model_is_said_to_take_long_before_it_is_asked(
+    world: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(self: Embedded, request: CompletionRequest) -> Completion:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Embedded, 'complete', stop)
+    arguments = ('--world', world, '--out', out, '--llm', 'embedded')
+    code, said = simmer('run', *arguments)
+    assert code == 130
+    assert said.splitlines()[1:3] == [
+        '4 plans to ask for: 2 tasks in each of base, foresight',
+        'With the embedded model a plan takes a minute or more on two cores, a dialogue many '
+        'times that, so this may take 4 min or more; begin with a few: --tasks salad; '
+        '--short-prompts and fewer --reply-tokens make it shorter',
+    ]
+    code, said = simmer('run', *arguments, '--tasks', 'salad', '--conditions', 'base')
+    assert '1 plan to ask for: 1 task in each of base\n' in said
+    assert 'begin with' not in said
+    said = simmer('table', out)[1]
+    assert said.splitlines()[-1] == '4 of 4 plans are missing; the same command goes on'
+    (out / 'manifest.json').unlink()
+    assert 'missing' not in simmer('table', out)[1]
+
+
+def judged(task: str) -> Answer:
+    return Answer(
+        plan_set='base',
+        task=task,
+        origin='model',
+        status='done',
+        verdict=VerdictRecord.of(Verdict(0, (), False)),
+    )
+
+
+def test_lines_for_logs_come_now_and_then_and_say_how_long_it_will_take() -> None:
+    now_s = [0.0]
+    console = Console(record=True, width=120, force_terminal=False)
+    with Display(console, 300, 100, lambda: now_s[0]) as display:
+        display.under_way('base/a')
+        now_s[0] = 9.0
+        display.under_way('base/a, question 2')  # too soon for another line
+        now_s[0] = 70.0
+        display.show(judged('a'))
+        display.under_way('base/b')
+        now_s[0] = 100.0
+        display.under_way('base/b, question 2')
+    # One plan in 70 s, 199 to go: 3.87 h, however long the one under way has been so.
+    assert console.export_text().splitlines() == [
+        '100/300 plans, 0 s: base/a under way',
+        '101/300 base/a: 0 steps, immediate 0, latent 0',
+        '101/300 plans, 70 s, about 3.9 h left: base/b under way',
+        '101/300 plans, 100 s, about 3.9 h left: base/b, question 2 under way',
+    ]
+    assert [lasting(each) for each in (119.4, 120.0, 7199.0, 7200.0)] == [
+        '119 s',
+        '2 min',
+        '120 min',
+        '2.0 h',
+    ]
+
+
+def test_a_bar_names_the_plan_under_way_and_knows_the_time_left_of_slow_ones() -> None:
+    now_s = [0.0]
+    console = Console(record=True, width=100, force_terminal=True)
+    with Display(console, 4, 1, lambda: now_s[0]) as display:
+        for task in ('[red]a', 'b'):
+            now_s[0] += 100.0
+            display.show(judged(task))
+            display.under_way(f'base/{task}')
+        display.under_way('base/[red]c')
+    last = console.export_text().partition('base/[red]c')[2]
+    # Three of four are there after 200 s, the last two 100 s apart: another 1:40.
+    assert last.split()[-4:] == ['3/4', '0:03:20', 'left', '01:40']
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(world: Path, out: Path) -> None:
@@ -180,7 +280,12 @@ def test_a_server_that_is_gone_is_not_asked_for_every_task(world: Path, out: Pat
         code, said = ask(world, out, double, '--conditions', 'base,foresight', '--retries', '0')
         assert (code, questions(double)) == (3, 3)
     assert 'giving up' in said
-    assert '4 plans are missing' in said
+    assert '4 of 4 plans are missing; the same command goes on' in said
+    code, said = simmer('table', out)
+    assert (code, said.splitlines()[-1]) == (
+        0,
+        '4 of 4 plans are missing; the same command goes on',
+    )
 
 
 def test_plans_from_files_need_no_model(world: Path, out: Path, tmp_path: Path) -> None:
