@@ -54,7 +54,7 @@ PLANS = 'plans'  # folder of the plans that a model wrote, as `simmer score` tak
 GIVE_UP_AFTER = 3  # tasks in a row without an answer: nobody is there any more
 BYTES_PER_TOKEN = 2.5  # fewer than any prompt of ours was seen to have
 MOST_BYTES_PER_TOKEN = 4.0  # of a model that counts no prompt
-EMBEDDED_PLAN_S = 60.0  # measured: 4 s for a reply of one line, 165 s for one of 2048 tokens
+EMBEDDED_PLAN_S = 60.0  # measured: base 98 s, its replies fill 2048 tokens; foresight 4 to 19 s
 ESTIMATED_OVER_S = 86_400.0  # a plan can take longer than the half minute that rich looks back
 ESCAPED = ('utf-8', 'backslashreplace')  # a model can write what has no UTF-8 form
 
