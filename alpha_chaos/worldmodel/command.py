@@ -176,7 +176,7 @@ def _listed(words: str | None) -> tuple[str, ...]:
 
 @app.command()
 def table(folder: Folder) -> None:
-    """Print the result of a benchmark run again, from its journal, and how many plans are missing."""
+    """Print the result of a benchmark run again from its journal, and what plans are missing."""
     from rich.console import Console
 
     from alpha_chaos.cli import _checked
