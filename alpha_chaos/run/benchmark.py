@@ -4,6 +4,7 @@ A run can be stopped anywhere, by anything; the same call goes on with what is m
 """
 
 import hashlib
+import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -134,10 +135,17 @@ def run_benchmark(
                 outcome = asking.outcome
     finally:
         if provider is not None:
-            provider.close()
+            _close(provider)
     if not outcome.stopped:
         _show(out, console, report)
     return _conclude(outcome, out, console)
+
+
+def _close(provider: Provider) -> None:
+    """Let go of a model; whoever presses Ctrl-C again must wait for that."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    provider.close()
+    signal.signal(signal.SIGINT, before)
 
 
 def chosen_tasks(exams: Mapping[str, Exam], wanted: Sequence[str]) -> dict[str, Exam]:

@@ -148,10 +148,18 @@ def test_the_embedded_model_is_said_to_take_long_before_it_is_asked(
     def stop(self: Embedded, request: CompletionRequest) -> Completion:
         raise KeyboardInterrupt
 
+    def close(self: Embedded) -> None:
+        closing.append(signal.getsignal(signal.SIGINT))
+
+    closing: list[object] = []
     monkeypatch.setattr(Embedded, 'complete', stop)
+    monkeypatch.setattr(Embedded, 'close', close)
     arguments = ('--world', world, '--out', out, '--llm', 'embedded')
     code, said = simmer('run', *arguments)
     assert code == 130
+    assert closing == [signal.SIG_IGN]  # a second Ctrl-C does not cut that off
+    assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    assert said.splitlines()[-1] == 'stopped; the same command goes on where this one ended'
     assert said.splitlines()[1:3] == [
         '4 plans to ask for: 2 tasks in each of base, foresight',
         'With the embedded model a plan takes a minute or more on two cores, a dialogue many '
