@@ -74,8 +74,8 @@ def notes(summary: Summary) -> tuple[str, ...]:
         most = max(item.distinct for item in blind)
         found.append(
             f'{len(blind)} of {_some(len(tested), "comparison")} of single conditions have at '
-            f'most {_some(most, "distinct pair")}: whatever happens there, no exact test can reach '
-            f'0.05, which takes {FEWEST} discordant pairs.'
+            f'most {_some(most, "distinct pair")}: whatever happens there, no exact test can '
+            f'reach 0.05, which takes {FEWEST} discordant pairs.'
         )
     if summary.twins and not any(twin.pairs for twin in summary.twins):
         reasons = ', '.join(dict.fromkeys(twin.why for twin in summary.twins))
